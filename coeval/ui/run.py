@@ -28,6 +28,7 @@ from coeval.extending import list_scripts, load_parts
 from coeval.settings import Settings
 from coeval.ui.app.ballot_routes import add_criteria_api
 from coeval.ui.app.downloads import add_downloads
+from coeval.ui.app.following import add_following
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.components.theme import HEAD, THEME
 from coeval.ui.crowd_pages.routes import add_joining
@@ -123,6 +124,7 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
         add(app, context)
     add_downloads(app, context)
     add_criteria_api(app, context)
+    add_following(app, context)
     add_scrutiny_api(app, context)
     _add_shipped(app, context)
     add_error_answers(app)

@@ -257,6 +257,13 @@ class Tab(Panel):
     def load(self, person: Person, slug: str) -> Any:
         """Return the values of ``outputs`` for a task, or for no task if ``slug`` is ""."""
 
+    followed_with: Sequence[Any] = ()
+    """Components whose values ``follow`` gets."""
+
+    def follow(self, person: Person, slug: str, *values: Any) -> Update:
+        """Return what changed since the page was loaded, but nothing that a person may be editing."""
+        return {}
+
     def load_on(self, opened: Event, *chosen: Event) -> None:
         """Load the tab when it opens, and when another task is chosen."""
         self.on(opened, self.load)
@@ -313,6 +320,7 @@ class Page:
         filled = [self.task, self.me, *self.alert.outputs, tabs, *doors]
         start = demo.load(self._on_load, outputs=filled, **QUICK)
         start.then(None, js=STARTED)
+        self._follow(built, doors)
         for tab, door in built:
             tab.load_on(door.select, *changes)
             for event in tab.wanted_after:
@@ -321,6 +329,18 @@ class Page:
         if self.grouped:
             self.task.change(self._on_wanted, self.task, doors, **QUICK)
         self.task.focus(self._on_focus, None, self.task, **QUICK)
+
+    def _follow(self, built: Sequence[tuple[Tab, gr.Tab]], doors: list[gr.Tab]) -> None:
+        """Let the page follow the state of the study: static/core/follow.js presses these buttons."""
+        page = gr.Button("Follow", elem_id="follow-page", elem_classes="following")
+        page.click(self._on_follow, self.task, [self.me, *doors], **QUICK)
+        for tab, _ in built:
+            if type(tab).follow is not Tab.follow:
+                button = gr.Button("Follow", elem_id=f"follow-{tab.id}", elem_classes="following")
+                tab.on(button.click, tab.follow, tab.followed_with, quiet=True)
+
+    def _on_follow(self, slug: str | None, request: gr.Request) -> list[Any]:
+        return [self._on_task(slug, request), *self._on_wanted(slug, request)]
 
     def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
         # a tab that is not always listed waits until the page has loaded
@@ -347,8 +367,16 @@ class Page:
             opened = gr.Tabs(selected=tab) if tab != self.kinds[0].id else gr.skip()
             with speaking(get_language(self.context, slug, person)):
                 picker = task_choices(self.context, person, slug)
-                corner = [self.corner(person, slug), self._unlisted(wanted)]
+                corner = [*self._corner(person, slug), self._unlisted(wanted)]
                 return [picker, corner, *self.alert.start(person), opened, *self._update_doors(wanted)]
+
+    def _corner(self, person: Person, slug: str) -> list[Node]:
+        """Return the corner, with the revision of the study that the page shows."""
+        try:
+            revision = tasks.get_revision(self.context, person, slug) if slug else ""
+        except NotFoundError:
+            revision = ""
+        return [self.corner(person, slug), el("span", data_revision=revision)]
 
     def _unlisted(self, wanted: set[str]) -> Node | None:
         """Return the unlisted tabs for the browser: Gradio keeps listing tabs that were built visible."""
@@ -406,7 +434,7 @@ class Page:
             person = get_person(self.context, request)
             with speaking(get_language(self.context, slug or "", person)):
                 return [
-                    self.corner(person, slug or ""),
+                    *self._corner(person, slug or ""),
                     self._unlisted(self._list_wanted(person, slug or "")),
                 ]
 

@@ -103,6 +103,13 @@ def get_task(context: Context, person: Person, slug: str) -> Task:
         return require_task(db, slug)
 
 
+@use_case(EVERYONE)
+def get_revision(context: Context, person: Person, slug: str) -> str:
+    """Return a text that changes with the votes, criteria, messages, jobs and drafts of a task."""
+    with context.store.read() as db:
+        return tasks.get_revision(db, require_task(db, slug).id)
+
+
 @use_case(TEAM)
 def get_task_state(context: Context, person: Person, slug: str, *, counted: bool = True) -> TaskState:
     """Return the state of a task; ``counted`` includes the numbers of drafts, which can take long."""

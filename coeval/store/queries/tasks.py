@@ -80,6 +80,25 @@ def record_image_hosts(db: Database, hosts: list[str], by: str) -> None:
     insert(db, "image_host", hosts="\n".join(hosts), set_by=by, set_at=now())
 
 
+REVISION = """
+SELECT (SELECT max(id) FROM ballot_round WHERE task = :task), (SELECT max(id) FROM round_cancellation),
+  (SELECT max(b.id) FROM ballot b JOIN ballot_round r ON r.id = b.ballot_round WHERE r.task = :task),
+  (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(id) FROM suggestion WHERE task = :task),
+  (SELECT max(id) FROM mark), (SELECT max(id) FROM mark_answer), (SELECT max(id) FROM task_team WHERE task = :task),
+  (SELECT max(position) FROM instance WHERE task = :task), (SELECT id FROM run WHERE task = :task AND shown = 1),
+  (SELECT max(id) FROM run WHERE task = :task), (SELECT max(updated_at) FROM job WHERE task = :task)
+"""
+
+
+def get_revision(db: Database, task: int) -> str:
+    """Quickly return a text that changes with the state of a study that its pages show.
+
+    Scores are left out, because a page would follow every save of every person.
+    """
+    (*parts,) = db.conn.execute(REVISION, {"task": task}).fetchone()
+    return " ".join(str(part) for part in (task, *parts))
+
+
 # Tasks and their instances.
 
 

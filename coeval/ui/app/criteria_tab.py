@@ -36,6 +36,10 @@ LINES, SUGGESTED, FINDINGS, OTHER, AGREED = "lines", "suggested", "findings", "o
 """The ways to open a vote, and the consent to one of them."""
 
 
+NOTHING: dict[str, Any] = {"value": []}
+"""The value of a group of checkboxes without a choice."""
+
+
 class CancelBox:
     """The button that cancels the vote, and a list of the consequences."""
 
@@ -334,6 +338,14 @@ class CriteriaTab(StudyTab):
     def load(self, person: Person, slug: str) -> Update:
         return self._state(person, slug) if slug else self._no_task(person)
 
+    def follow(self, person: Person, slug: str, *values: Any) -> Update:
+        """Return the state without the parts in which a person may be writing or choosing."""
+        if not slug:
+            return {}
+        edited = [*self.guide.outputs, self.others.round, self.parts.propose]
+        state = self._state(person, slug, chosen={})
+        return {part: value for part, value in state.items() if part not in edited}
+
     def on_vote(
         self,
         person: Person,
@@ -426,8 +438,8 @@ class CriteriaTab(StudyTab):
         choices |= {proposal.text: f"{proposal.text} (drafted)" for proposal in drafted}
         return [(label, text) for text, label in choices.items()]
 
-    def _state(self, person: Person, slug: str) -> Update:
-        """Return the whole tab for this person."""
+    def _state(self, person: Person, slug: str, chosen: dict[str, Any] = NOTHING) -> Update:
+        """Return the whole tab for this person, with nothing chosen; with ``chosen={}``, choices stay."""
         parts, owner = self.parts, person.role is Role.OWNER
         task = tasks.get_task(self.context, person, slug)
         round_ = criteria_rounds.get_round(self.context, person, slug)
@@ -458,11 +470,11 @@ class CriteriaTab(StudyTab):
         update |= self.guide.choose(current if owner else None, None)
         others = criteria_rounds.list_other_rounds(self.context, person, slug) if owner else []
         update |= self.others.update(others)
-        update[parts.suggested] = gr.CheckboxGroup(said, value=[], visible=bool(said))
+        update[parts.suggested] = gr.CheckboxGroup(said, visible=bool(said), **chosen)
         update |= self.cancel.update(round_ if owner and voting else None, current, tally)
         findings = list_findings(self.context, person, slug) if owner and voting else []
         labels = [(views.finding_label(one), n) for n, one in enumerate(findings)]
-        update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(findings))
+        update[parts.findings] = gr.CheckboxGroup(labels, visible=bool(findings), **chosen)
         update[parts.take] = gr.Button(visible=any(one.suggestion for one in findings))
         if round_ is not None and voting:
             update[parts.ballot_title] = views.ballot_title(round_)

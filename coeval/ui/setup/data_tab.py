@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gradio as gr
 import pandas as pd
 
@@ -233,6 +235,7 @@ class InboxTab(Tab):
                     self.send = gr.Button("Send answer", variant="primary", elem_id="inbox-send", scale=0)
                     self.close = gr.Button("Close the message", elem_id="inbox-close", scale=0)
         self.outputs = [self.messages, self.answering, self.message, self.text]
+        self.followed_with = [self.state]
         self.on(self.state.input, self.load, [self.state])
         answer = [self.message, self.text, self.state]
         self.on(self.send.click, self.on_send, answer)
@@ -241,19 +244,32 @@ class InboxTab(Tab):
     def load(self, person: Person, slug: str, state: str = SHOWN[0]) -> Update:
         if not slug:
             return {self.messages: el("p.note", "Describe a task first, under Tasks.")}
-        chosen = None if state == EVERY_STATE else InboxState(state)
-        messages = review.list_messages(self.context, person, slug, chosen)
+        messages = self._list(person, slug, state)
         return {
             self.messages: messages_view(slug, messages, state),
             self.answering: gr.Column(visible=bool(messages)),
             self.message: gr.Dropdown(
-                [(_name(message), str(message.id)) for message in messages],
+                _choices(messages),
                 # with several, a default would send an answer to the wrong person
                 value=str(messages[0].id) if len(messages) == 1 else None,
                 interactive=bool(messages),
             ),
             self.text: "",
         }
+
+    def follow(self, person: Person, slug: str, *values: Any) -> Update:
+        """Return the messages and the menu; a half-written answer stays."""
+        if not slug:
+            return {}
+        loaded = self.load(person, slug, *values)
+        del loaded[self.text], loaded[self.message]
+        messages = self._list(person, slug, str(values[0]))
+        return loaded | {self.message: gr.Dropdown(_choices(messages), interactive=bool(messages))}
+
+    def _list(self, person: Person, slug: str, state: str) -> list[InboxItem]:
+        return review.list_messages(
+            self.context, person, slug, None if state == EVERY_STATE else InboxState(state)
+        )
 
     def on_send(self, person: Person, slug: str, message: str | None, text: str | None, state: str) -> Update:
         return self._answer(person, slug, message, text, state, close=False)
@@ -273,6 +289,10 @@ class InboxTab(Tab):
         )
         tell_done("Closed" if close else "Answer sent")
         return self.load(person, slug, state)
+
+
+def _choices(messages: list[InboxItem]) -> list[tuple[str, str]]:
+    return [(_name(message), str(message.id)) for message in messages]
 
 
 def _name(message: InboxItem) -> str:

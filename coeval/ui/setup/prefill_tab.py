@@ -36,12 +36,6 @@ from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 
 BUSY = (JobState.QUEUED, JobState.RUNNING)
 EFFORTS = ["", "minimal", "low", "medium", "high"]
-SECONDS = 2.0
-"""Seconds between two checks of a job's progress."""
-
-IDLE_SECONDS = 10.0
-"""Seconds between two checks if no job is running: one may start elsewhere. Every tick redraws the whole page."""
-
 Seen = tuple[object, ...]
 """The data behind the current menus and buttons."""
 
@@ -78,7 +72,6 @@ class PrefillTab(Tab):
                     self.show = gr.Button("Show these drafts", elem_id="show-drafts", scale=0)
                 self.runs = RunsBox(self.context, self.task)
                 self.following = FollowingBox(self.context, self.task)
-        self.timer = gr.Timer(IDLE_SECONDS, active=False)
         self.seen = gr.State(())
         self._wire()
 
@@ -106,7 +99,7 @@ class PrefillTab(Tab):
 
     def _wire(self) -> None:
         buttons = [self.cancel, self.resume, self.retry, self.show]
-        state = [self.jobs, *buttons, self.seen, self.timer, *self.runs.outputs]
+        state = [self.jobs, *buttons, self.seen, *self.runs.outputs]
         self.outputs = [*state, *self.steps.outputs, *self.following.outputs]
         self.outputs += [one for box in self.boxes for one in box.outputs]
         settings = self.form.inputs
@@ -118,7 +111,7 @@ class PrefillTab(Tab):
         self.on(self.resume.click, self.on_resume, outputs=state)
         self.on(self.retry.click, self.on_retry, outputs=state)
         self.on(self.show.click, self.on_show, outputs=state)
-        self.on(self.timer.tick, self.on_tick, [self.seen, self.runs.of], state, quiet=True)
+        self.followed_with = [self.seen, self.runs.of]
 
     def load(self, person: Person, slug: str) -> Update:
         if not slug:
@@ -182,10 +175,11 @@ class PrefillTab(Tab):
         doubts = doubts_of(settings)
         return {self.estimate: el("div.card", *doubts) if doubts else None} | self._state(person, slug)
 
-    def on_tick(self, person: Person, slug: str, seen: Seen, looked_at: str | None) -> Any:
-        """Return the changes since the last tick: counts always, menus and buttons only if they changed."""
+    def follow(self, person: Person, slug: str, *values: Any) -> Update:
+        """Return the changes: counts always, menus and buttons only if they changed."""
+        seen, looked_at = values
         if not slug:
-            return gr.skip()
+            return {}
         listed = jobs.list_jobs(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         now = _signature(slug, listed, runs)
@@ -234,7 +228,6 @@ class PrefillTab(Tab):
             self.retry: gr.Button(visible=newest is not None and not busy and unscored > 0),
             self.show: gr.Button(visible=newest is not None and not busy and _is_unshown(newest, runs)),
             self.seen: _signature(slug, listed, runs),
-            self.timer: gr.Timer(SECONDS if _are_under_way(listed) else IDLE_SECONDS, active=True),
             **self.runs.update(person, slug, looked_at),
         }
 

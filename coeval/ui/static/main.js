@@ -2,6 +2,7 @@
 
 import * as api from './core/api.js';
 import * as dom from './core/dom.js';
+import { follow } from './core/follow.js';
 import * as kept from './core/kept.js';
 import * as keys from './core/keys.js';
 import * as outbox from './core/outbox.js';
@@ -116,5 +117,6 @@ function noteTask({ target }) {
 
 document.addEventListener('click', endMessages, { capture: true });
 document.addEventListener('focusin', noteTask);
+follow();
 window.coeval = { root: api.appRoot(), screen, view, roles, parts, addScreen };
 window.dispatchEvent(new Event('coeval-ready'));

@@ -172,7 +172,7 @@ def require_set(db: Database, task: Task) -> CriteriaSet:
     if current is None:
         raise NotFoundError(
             tr(
-                "“{name}” has no final criteria yet: vote in the Criteria tab first; an owner then finalises them.",
+                "“{name}” has no final criteria yet. Once an owner has finalised them, this page continues by itself.",
                 name=task.name,
             )
         )

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from coeval.ui.setup import prefill_tab
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.drafting import jobs
 from coeval.usecases.drafting.execution import run_drafting
@@ -40,8 +39,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
 
 @pytest.fixture(scope="module")
 def server(demo: Context) -> Iterator[Running]:
-    with pytest.MonkeyPatch.context() as patch, Running(demo) as live:
-        patch.setattr(prefill_tab, "IDLE_SECONDS", 1.0)
+    with Running(demo) as live:
         yield live
 
 
@@ -133,11 +131,7 @@ def test_no_clock_of_set_up_ticks_before_its_tab_is_open(server: Running) -> Non
     assert clocks and not any(clocks)
 
 
-def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
-    page: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # with no job under way the clock would be too slow to help
-    monkeypatch.setattr(prefill_tab, "IDLE_SECONDS", 600.0)
+def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(page: Any) -> None:
     with start_stub(reply=lambda body: "No idea at all.") as stub, TemporaryDirectory() as folder:
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
         context = new_context(Path(folder), **env)

@@ -448,6 +448,7 @@ def criteria_tab() -> list[Door]:
         ),
         Door("usecases.criteria_suggestions.list_suggestions", event(MAIN, "criteria", "select"), part=True),
         Door("usecases.criteria_rounds.get_round", at("GET", "/api/criteria/{task}/ballot", "voting")),
+        Door("usecases.tasks.get_revision", at("GET", "/api/revision/{task}")),
         Door(
             "usecases.criteria_rounds.list_ballot_history",
             at("GET", "/api/criteria/{task}/ballot/history", "voting"),

@@ -149,6 +149,7 @@ ROUTES: dict[str, dict[str, bool]] = {
     "GET /s/crowd/work": SIGNED_IN,
     "GET /s/crowd/participants.csv": OWNER,
     "GET /s/crowd/prolific.csv": OWNER,
+    "GET /api/revision/demo": MEMBERS,
     "GET /api/criteria/demo/ballot": MEMBERS,
     "POST /api/criteria/demo/ballot": MEMBERS,
     "GET /api/criteria/demo/ballot/history": MEMBERS,

@@ -195,7 +195,7 @@ def test_blind_assignments_take_no_drafted_rows(context: Context, owner: Person,
 
 def test_without_criteria_the_way_is_shown(context: Context, owner: Person, study: Study) -> None:
     import_study(context, owner, Study(study.task, study.instances))
-    with pytest.raises(NotFoundError, match="vote in the Criteria tab"):
+    with pytest.raises(NotFoundError, match="no final criteria yet"):
         get_step(context, owner, "demo")
 
 

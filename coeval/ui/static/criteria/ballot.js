@@ -127,7 +127,8 @@ export class BallotScreen {
   /** Whether this value is already shown. @param {ScreenValue} value */
   shows({ task, person, round, revision }) {
     const sheet = this.editor.work?.sheet;
-    const same = sheet?.round === round && sheet?.revision === revision;
+    const deciding = this.part === 'decisions' && Boolean(this.editor.work?.hasUnsaved);
+    const same = sheet?.round === round && (deciding || sheet?.revision === revision);
     return this.node.isConnected && this.slug === task && this.person === person && same;
   }
 

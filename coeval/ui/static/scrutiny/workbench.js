@@ -2,6 +2,7 @@
 
 import { request, withQuery } from '../core/api.js';
 import { button, isShown } from '../core/dom.js';
+import { CHANGED } from '../core/follow.js';
 import { readStored, writeStored } from '../core/kept.js';
 import { Keys, printed } from '../core/keys.js';
 import { tr, trn } from '../core/words.js';
@@ -124,6 +125,8 @@ export class Workbench {
     window.addEventListener('resize', () => this.frame.layout.fit(), { signal });
     document.addEventListener('visibilitychange', keep, { signal });
     window.addEventListener('online', () => this.failed && this.open(this.failed), { signal });
+    const again = () => !this.work && this.started && this.open({});
+    window.addEventListener(CHANGED, again, { signal });
     this.watchReturn();
   }
 

@@ -1,0 +1,114 @@
+"""Pages follow the state of their study in Chromium, without a reload and without losing what somebody writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from coeval.domain import Action, Origin, Proposal, Study, Vote
+from coeval.usecases import criteria_rounds
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.scrutiny.steps import get_step, mark_instance
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import OPENED, enter, unfold
+from tests.support.serving.server import Running, new_context
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+
+WITHIN = 8_000
+"""Milliseconds: a look every 3 s, and this machine is shared."""
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
+    context = new_context(tmp_path_factory.mktemp("following"))
+    sign_in(context, "Owner")
+    return context
+
+
+@pytest.fixture(scope="module")
+def server(context: Context) -> Iterator[Running]:
+    with Running(context) as live:
+        yield live
+
+
+def open_page(page: Any, server: Running, name: str, path: str) -> None:
+    page.set_default_timeout(20_000)
+    enter(page, server.url, name)
+    page.goto(f"{server.url}/{path}")
+    page.wait_for_function(OPENED)
+
+
+def add_study(context: Context, slug: str) -> None:
+    study = make_study()
+    import_study(context, OPERATOR, Study(replace(study.task, slug=slug), study.instances))
+
+
+def vote(context: Context, slug: str, name: str) -> None:
+    person = sign_in(context, name)[0]
+    round_ = criteria_rounds.get_round(context, person, slug)
+    assert round_
+    votes = [Vote(Action.APPROVE, proposal.id) for proposal in round_.proposals]
+    criteria_rounds.cast_ballot(context, person, slug, 0, votes)
+
+
+def test_an_annotator_who_waits_gets_the_vote_and_then_the_work(
+    page: Any, server: Running, context: Context
+) -> None:
+    add_study(context, "waits")
+    open_page(page, server, "Ana", "?task=waits&tab=scrutiny")
+    page.locator(".wb-end").get_by_text("no final criteria yet").wait_for()
+    criteria = page.get_by_role("tab", name="Criteria")
+    expect(criteria).to_have_count(0)
+    proposals = [Proposal("Be true.", Origin.HUMAN), Proposal("Be short.", Origin.HUMAN)]
+    criteria_rounds.open_round(context, OPERATOR, "waits", proposals)
+    expect(criteria).to_be_visible(timeout=WITHIN)
+    vote(context, "waits", "Ben")
+    criteria_rounds.establish(context, OPERATOR, "waits")
+    page.locator("#workbench .rt-row").first.wait_for(timeout=WITHIN)
+    expect(criteria).to_have_count(0, timeout=WITHIN)
+
+
+def test_the_owners_tally_and_inbox_follow_and_typed_text_stays(
+    page: Any, server: Running, context: Context
+) -> None:
+    add_study(context, "tally")
+    proposals = [Proposal("Be true.", Origin.HUMAN), Proposal("Be short.", Origin.HUMAN)]
+    criteria_rounds.open_round(context, OPERATOR, "tally", proposals)
+    open_page(page, server, "Owner", "?task=tally&tab=criteria")
+    page.locator("#ballot .rt-row").first.wait_for()
+    unfold(page, "Draft or write criteria")
+    page.locator("#criteria-lines textarea").fill("A criterion that is half")
+    vote(context, "tally", "Ben")
+    expect(page.locator("#tally")).to_contain_text("1 ballot", timeout=WITHIN)
+    page.locator("#decisions .rt-row").first.wait_for(timeout=WITHIN)
+    expect(page.locator("#criteria-lines textarea")).to_have_value("A criterion that is half")
+    vote(context, "tally", "Cleo")
+    expect(page.locator("#tally")).to_contain_text("2 ballots", timeout=WITHIN)
+    criteria_rounds.establish(context, OPERATOR, "tally")
+    expect(page.locator("#criteria-main")).to_contain_text("Final criteria", timeout=WITHIN)
+    expect(page.locator("#criteria-lines textarea")).to_have_value("A criterion that is half")
+    ben = sign_in(context, "Ben")[0]
+    step = get_step(context, ben, "tally")
+    assert step.instance
+    mark_instance(context, ben, "tally", step.instance.id, flagged=True, skipped=False, comment="Odd.")
+    expect(page.locator("#me")).to_contain_text("Inbox 1", timeout=WITHIN)
+
+
+def test_an_idle_page_asks_for_one_number_and_nothing_else(
+    page: Any, server: Running, context: Context
+) -> None:
+    add_study(context, "idle")
+    open_page(page, server, "Dora", "?task=idle&tab=scrutiny")
+    page.wait_for_timeout(2_000)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(7_000)
+    ours = {url.split("?")[0].rsplit("/", 2)[1] for url in asked if "heartbeat" not in url}
+    assert ours == {"revision"} and len(asked) <= 4, asked
