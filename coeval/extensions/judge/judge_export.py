@@ -41,7 +41,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 
 _OPTIONS = (
     "samples", "temperature", "top_p", "max_tokens", "reasoning_effort", "persona", "logprobs", "reference",
-    "criteria_per_call", "steps",
+    "criteria_per_call", "explain", "explain_model", "steps",
 )  # fmt: skip
 """The recorded settings of a run, by the names of ``JudgeOptions``."""
 

@@ -170,6 +170,10 @@ class Decision(Protocol):
                 )
 
     @property
+    def asks_together(self) -> bool:
+        return True
+
+    @property
     def used_templates(self) -> tuple[str, ...]:
         return (*self.templates, "explain", "reask") if self.options.explain else self.templates
 

@@ -140,6 +140,11 @@ class Protocol(ABC):
         return self.samples if self.options.samples is None else self.options.samples
 
     @property
+    def asks_together(self) -> bool:
+        """True if one question covers several criteria of an instance."""
+        return self.options.criteria_per_call != 1
+
+    @property
     def prompt_hash(self) -> str:
         """SHA-256 over the templates, recorded with a run as its prompt."""
         return hash_templates(self.prompt_templates, self.options.templates)

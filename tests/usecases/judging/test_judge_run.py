@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -13,15 +14,16 @@ import pandas as pd
 import pytest
 
 from coeval import Judge
+from coeval.domain import Instance
 from coeval.errors import InputError, ModelError
-from coeval.extensions.judge.model.file_schema import JudgeFile
+from coeval.extensions.judge.model.file_schema import JudgeFile, describe_questions
 from coeval.extensions.judge.model.fitted import Bench, Calibration, Deferral, Fitted, Isotonic, Jury, Member
 from coeval.extensions.judge.model.judge_file import write_judge
 from coeval.llm.prompting.worked_examples import Example, mark_document
 from coeval.settings import Settings, load_settings
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of
-from tests.support.studies.judge_files import CRITERIA, SALT, make_judge
+from tests.support.studies.judge_files import CRITERIA, SALT, make_judge, make_protocol
 
 TABLE = pd.DataFrame(
     {
@@ -98,6 +100,48 @@ def test_scores_come_raw_and_calibrated_with_what_a_person_should_see(stub: Stub
     pd.testing.assert_frame_equal(again, scores)
     assert stub.paid == paid == 8, "the same again sends nothing"
     pd.testing.assert_frame_equal(score(judge, stub, tmp_path, replay=True), scores)
+
+
+def test_a_judge_of_decisions_asks_a_person_where_they_are_spread(tmp_path: Path) -> None:
+    """Deferral by the likeliest score's probability; the words of explanations are no part of a judge."""
+    rule = Deferral(
+        kind="probability",
+        threshold=0.6,
+        within=0.5,
+        coverage=0.8,
+        agreement=0.85,
+        level=0.1,
+        computed="a test",
+    )
+    judge = make_judge(fitted=Fitted(deferral=rule), options={"protocol": "decision", "explain": "all"})
+    assert judge.judges[0].templates.keys() == {"decision"}
+
+    def reply(body: dict[str, Any]) -> Reply:
+        sure = "wind" in body["state"]
+        chances = {"0": 0.9, "1": 0.1} if sure else {"0": 0.5, "1": 0.5}
+        answers = {
+            name: {
+                "type": "score",
+                "probabilities": dict.fromkeys(map(str, range(len(asked["criteria"]))), 0) | chances,
+            }
+            for name, asked in body["questions"].items()
+        }
+        return Reply(raw=json.dumps({"answers": answers}))
+
+    with start_stub(reply, decides=True) as stub:
+        scores = score(judge, stub, tmp_path)
+    assert stub.received == 2 and scores["score"].tolist() == pytest.approx([1.1, 0.1, 1.5, 0.5])
+    assert scores["ask_person"].tolist() == [False, False, True, True]
+
+
+def test_the_question_of_a_decision_is_the_same_whatever_criteria_were_scored() -> None:
+    protocol = make_protocol(protocol="decision")
+    instance = Instance("i1", "Why?", "Because.", "d1", id=1)
+    described = [
+        describe_questions("m", protocol, instance, scores, SALT, texts=False)[-1].request
+        for scores in ({1: (3.0,), 2: (1.0,)}, {2: (1.0,)})
+    ]
+    assert described[0] == described[1]
 
 
 def test_a_jury_asks_every_member_and_what_cannot_be_read_goes_to_a_person(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
@@ -18,7 +19,7 @@ from coeval.errors import InputError
 from coeval.extensions.judge.model.fitted import Fitted
 from coeval.llm.prompting.template_files import read_whole
 from coeval.llm.prompting.worked_examples import Name, Part, Text, mark_document
-from coeval.llm.protocols.protocol import Protocol, Questions
+from coeval.llm.protocols.protocol import Protocol, Questions, build_protocol
 
 KIND: Literal["coeval-judge"] = "coeval-judge"
 VERSION: Literal[2] = 2
@@ -291,7 +292,8 @@ def describe_asking(judge: str, protocol: Protocol, endpoint: str = "", *, suppl
             f"A judge.json needs a protocol that scores single outputs, and {protocol.name} does not: use "
             "another protocol."
         )
-    options = protocol.options
+    options = replace(protocol.options, explain="")  # a judge gives scores and no words
+    protocol = build_protocol(replace(protocol.brief, options=options))
     texts = {name: read_whole(name, options.templates) for name in dict.fromkeys(protocol.prompt_templates)}
     return Asking(
         judge=judge,
@@ -336,7 +338,7 @@ def describe_questions(
         reference=instance.reference,
         context={n: t for n, t in instance.context.items() if n in protocol.task.columns},
     )
-    numbers = list(protocol.brief.criteria) if protocol.options.criteria_per_call != 1 else list(scores)
+    numbers = list(protocol.brief.criteria) if protocol.asks_together else list(scores)
     items = protocol.group((instance.id, number) for number in numbers)
     return [
         Question(

@@ -224,8 +224,9 @@ def _prepare(
     numbers = {each.text: number for number, each in enumerate(judge.criteria, 1)}
     number = numbers[question.criterion]
     for protocol in (asker.plain, asker.beside(instance)):
-        together = protocol.options.criteria_per_call != 1
-        items = protocol.group((0, each) for each in (numbers.values() if together else (number,)))
+        items = protocol.group(
+            (0, each) for each in (numbers.values() if protocol.asks_together else (number,))
+        )
         item = next(item for item in items if number in item.criteria)
         if hash_questions(protocol.render_calls(item, instance)) == question.request:
             return _Ready(question, protocol, instance, item, number)
