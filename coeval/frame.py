@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 LEDGER = "coeval-ledger.db"
 COLUMNS = (
-    "instance", "document", "system", "criterion", "score", "conclusion", "evidence", "not_found", "samples", "rung",
-    "reason", "raw",
+    "instance", "document", "system", "criterion", "score", "conclusion", "evidence", "not_found", "samples",
+    "probabilities", "rung", "reason", "raw",
 )  # fmt: skip
 DESCRIPTION = "Judge the output as an answer to the input."
 """The default task description for a table."""
@@ -83,6 +83,7 @@ def judge_frame(
         from the input if the table has none), ``system``, ``criterion`` (its text), ``score`` (nan if none
         could be read), ``conclusion``, ``evidence`` (a tuple of lines), ``not_found`` (a tuple of quotations
         that are not in the output), ``samples`` (a tuple of scores, if more than one answer was requested),
+        ``probabilities`` (of the scale's steps, lowest first, from decisions or log-probabilities),
         ``reason`` (why there is no score, and other remarks) and ``raw`` (the model's own words). A fusion
         adds a row ``overall`` for each instance. The protocol ``pairwise`` gives a row for each instance,
         each ``other`` of its document and criterion: the score is 1 if the instance, shown first, is
@@ -300,6 +301,7 @@ def _row(instance: Instance, criterion: str, draft: ImportedDraft) -> dict[str, 
         "evidence": tuple(row.text for row in draft.rows if row.kind is RowKind.EVIDENCE),
         "not_found": tuple(lost),
         "samples": draft.samples,
+        "probabilities": draft.probabilities,
         "rung": draft.rung,
         "reason": draft.reason,
         "raw": draft.raw,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from coeval.domain import Rung
@@ -12,6 +11,9 @@ FEW_SCORES = 8
 
 ALIKE = 0.9
 """Share of the most frequent score of each criterion from which a run's scores hardly differ."""
+
+NEAR = 0.05
+"""Largest distance from the median of a criterion's scores at which a score counts as the same."""
 
 OFTEN = 0.1
 """Share of answers in no form from which a remedy is named."""
@@ -44,16 +46,27 @@ def tell_forms(rungs: Mapping[str, int], unscored: int) -> Iterator[str]:
 def tell_sameness(scores: Mapping[tuple[int, float], int]) -> Iterator[str]:
     """Yield a warning if a run's scores hardly differ; ``scores`` counts each score by each criterion.
 
+    Expected scores are never equal, so a score counts as alike within ``NEAR`` of its criterion's median.
+
     >>> list(tell_sameness({(1, 5.0): 17, (1, 4.0): 1}))
     ['17 of 18 scores are 5: this model does not distinguish.']
+    >>> list(tell_sameness({(1, 2.04 + n / 600): 1 for n in range(18)}))
+    ['18 of 18 scores are about 2.06: this model does not distinguish.']
     """
+    medians: list[float] = []
+    most, same = 0, True
+    for criterion in {criterion for criterion, _ in scores}:
+        given = sorted((score, n) for (by, score), n in scores.items() if by == criterion)
+        values = [score for score, n in given for _ in range(n)]
+        median = values[len(values) // 2]
+        near = [score for score in values if abs(score - median) <= NEAR]
+        medians.append(median)
+        most, same = most + len(near), same and len(set(near)) == 1
     total = sum(scores.values())
-    modes: dict[int, tuple[int, float]] = {}
-    for (criterion, score), n in scores.items():
-        modes[criterion] = max(modes.get(criterion, (0, score)), (n, score))
-    most = sum(n for n, _ in modes.values())
     if total < FEW_SCORES or most < ALIKE * total:
         return
-    levels = Counter(score for _, score in modes.values())
-    which = f"{next(iter(levels)):g}" if len(levels) == 1 else "the most frequent one of their criterion"
+    if len({f"{median:.2f}" for median in medians}) > 1:
+        which = "the most frequent one of their criterion" if same else "about the same on each criterion"
+    else:
+        which = f"{medians[0]:g}" if same else f"about {medians[0]:.2f}"
     yield f"{most:,} of {total:,} scores are {which}: this model does not distinguish."

@@ -121,17 +121,18 @@ class Client:
     async def _decide(self, request: Request) -> Exchange:
         """Send a request for typed decisions to the path that the endpoint has for this model."""
         known = self._decision_paths.get(request.model)
+        failures: list[CallError] = []
         for path in (known,) if known else PATHS:
             try:
                 exchange = await self._exchange(build_decision(request, path), path=path)
             except CallError as error:
                 if known or not is_missing(error):
                     raise
-                missing = error
+                failures.append(error)
                 continue
             self._decision_paths[request.model] = path
             return exchange
-        raise no_decisions(missing, self.endpoint, request.model)
+        raise no_decisions(failures, self.endpoint, request.model)
 
     async def lists_decisions(self, model: str) -> bool:
         """Return whether the endpoint's list of models names typed decisions as the output of this model.

@@ -7,7 +7,7 @@ SGLang also has a ``/v1/decisions``, but with other bodies, so ``/v1/systemone``
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coeval.domain import Request, TypedQuestion
@@ -27,8 +27,14 @@ def is_missing(error: CallError) -> bool:
     return error.status in _MISSING_STATUSES or error.kind in _MISSING_KINDS
 
 
-def no_decisions(error: CallError, place: str, model: str) -> CallError:
-    """Return the failure of an endpoint that has none of the paths; ``error`` is its last answer."""
+def no_decisions(failures: Sequence[CallError], place: str, model: str) -> CallError:
+    """Return the failure of an endpoint that answered no request of any path with a decision.
+
+    If the first path refused the request, it has decisions, and its refusal says what is wrong.
+    """
+    first, error = failures[0], failures[-1]
+    if first.status not in _MISSING_STATUSES and first.kind is Failure.BAD_REQUEST:
+        return first
     text = (
         f"{place} gives no typed decisions for the model {model} (neither /systemone nor /decisions): choose another "
         f"protocol than decision, or another model or endpoint. Its last answer: {error}"

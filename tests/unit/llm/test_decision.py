@@ -176,7 +176,18 @@ def fail(stub: Stub) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("status", [404, 405, 501, 400])
+def test_a_refusal_of_a_server_with_one_path_is_shown() -> None:
+    """llama.cpp takes at most ten levels at /systemone and does not know /decisions."""
+    replies = [
+        Reply(status=400, message="questions.c1: too many levels"),
+        Reply(status=404, message="no path"),
+    ]
+    with start_stub(lambda body: replies.pop(0), decides=True) as stub:
+        said = fail(stub)
+    assert "too many levels" in said and "no path" not in said
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
 def test_an_endpoint_without_decisions_is_named(status: int) -> None:
     with start_stub(lambda body: Reply(status=status, message="This is no such model"), decides=True) as stub:
         said = fail(stub)
