@@ -56,10 +56,11 @@ def test_mqm_rows_become_spans_and_scores(tmp_path: Path) -> None:
         0,
         "news",
     )
-    # segment 1: rater 1 has 5 + 1, rater 2 none; segment 2: .1 and 25; an error of the source costs nothing
+    # segment 1: rater 1 has 5 + 1, rater 2 none; segment 2: .1 and 25; an error of the source counts as
+    # in the scores that WMT publishes
     scores = score_segments(found.annotations, WMT)
-    assert scores == {("A", 0): -3.0, ("A", 1): pytest.approx(-12.55), ("B", 0): 0.0, ("B", 1): 0.0}
-    assert score_systems(scores) == {"B": 0.0, "A": pytest.approx(-7.775)}
+    assert scores == {("A", 0): -3.0, ("A", 1): pytest.approx(-12.55), ("B", 0): 0.0, ("B", 1): -5.0}
+    assert score_systems(scores) == {"B": -2.5, "A": pytest.approx(-7.775)}
 
 
 def test_later_years_name_the_columns_otherwise_and_count_segments_by_document(tmp_path: Path) -> None:
@@ -127,9 +128,9 @@ def test_lines_are_those_of_the_test_set_where_its_documents_are_listed(tmp_path
 @pytest.mark.parametrize(
     "text",
     [
-        "system mqm_avg_score seg_id\nA\t-3.000000 1\nA\t-12.550000 2\nA\tNone 3\nB\t-0.000000 1\nB\t-0.000000 2\n",
+        "system mqm_avg_score seg_id\nA\t-3.000000 1\nA\t-12.550000 2\nA\tNone 3\nB\t-0.000000 1\nB\t-5.000000 2\n",
         "sys\thyp\tdomain\tdoc\tsource\tref\tscore\tseg_id\nA\tone\ttwo\tn\td\ts\tr\t-3.0\t1\nA\th\tn\td\ts\tr\t-12.55\t2\n"
-        "B\th\tn\td\ts\tr\t0.0\t1\nB\th\tn\td\ts\tr\t-0.0\t2\n",
+        "B\th\tn\td\ts\tr\t0.0\t1\nB\th\tn\td\ts\tr\t-5.0\t2\n",
     ],
 )
 def test_averages_beside_the_ratings_are_compared(text: str, tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_averages_beside_the_ratings_are_compared(text: str, tmp_path: Path) -> 
 
 def test_scores_of_systems_are_compared(tmp_path: Path) -> None:
     path = tmp_path / "en-de.mqm.sys.score"
-    for text, equal in (("A\t-7.775\nB\t0.0\n", 2), ("A\t-7.7\nB\t0.0\n", 1)):
+    for text, equal in (("A\t-7.775\nB\t-2.5\n", 2), ("A\t-7.7\nB\t-2.5\n", 1)):
         path.write_text(text, encoding="utf-8")
         found = compare_scores(read(tmp_path, "a.tsv", MQM, "mqm-tsv"), WMT, *load_scores(path))
         assert (found["equal"], found["systems_equal"], found["only_here"]) == (equal, equal, 0)

@@ -204,7 +204,7 @@ def _sampled(study: StudyFrames) -> str:
     }[clusters.kind]
     few = (
         f" There are only {clusters.n}, so the intervals use Student's t and are rough."
-        if clusters.n < FEW
+        if 0 < clusters.n < FEW
         else ""
     )
     return (

@@ -233,10 +233,11 @@ def _labels(alignment: Document) -> str:
 def _assistance(report: Document) -> str:
     section = report["assistance"]
     parts = []
-    if section["adoption"]["value"] is not None:
+    adoption = section["adoption"]["value"]
+    if adoption is not None:
         parts.append(
-            f"With the draft in view, the share of scores equal to the draft's was "
-            f"{_number(section['adoption']['value'])}{_interval(section['adoption'])} higher than without it."
+            f"With the draft in view, the share of scores equal to the draft's changed by "
+            f"{_number(adoption)}{_interval(section['adoption'])}."
         )
     if section["pull"]["value"] is not None:
         parts.append(

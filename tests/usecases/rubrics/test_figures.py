@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from coeval.cli.commands import build_parser
@@ -20,12 +21,14 @@ from coeval.extensions.rubrics.reports import get_rubrics_report
 from coeval.extensions.rubrics.reviews import SentLine, get_rubrics_sheet, submit_rubrics_sheet
 from coeval.extensions.rubrics.scoring import MET
 from coeval.extensions.rubrics.statistics import (
+    EXIT_CODES,
     JudgedInstance,
     Label,
     build_report,
     check_figure,
     count_changes,
     macro_f1,
+    outcome_of,
     people_alpha,
 )
 from coeval.stats.estimates import Estimate
@@ -136,6 +139,21 @@ def test_what_people_changed_is_counted() -> None:
 def test_a_gate_decides_by_the_interval(low: float, high: float, outcome: str) -> None:
     assert check_figure("f", Estimate(0.7, ci_low=low, ci_high=high), 0.7).outcome == outcome
     assert check_figure("f", Estimate.undefined("nothing"), 0.7).outcome == "undecided"
+
+
+def test_one_document_gives_no_interval_and_no_verdict() -> None:
+    """max(0.0, nan) is 0: the gate printed "1.000 (95% interval 0.000 to 0.000)" and refused."""
+    labels = [
+        label(1, "ann", 1.0, 1.0, document="d"),
+        replace(label(1, "ann", 0.0, 1.0, document="d"), unit=2),
+    ]
+    judged = [JudgedInstance(1, "d", "s", ((4.0, 1.0), (6.0, 1.0)))]
+    report = build_report(labels, judged, MET, "judge")
+    for figure in (report.judge_score, report.people_score, report.overall.met_by_people, report.difference):
+        assert figure.defined and np.isnan(figure.ci).all()
+        finding = check_figure("score", figure, 0.9)
+        assert finding.outcome == "undecided" and "too few documents" in str(finding)
+        assert EXIT_CODES[outcome_of([finding])] == 4
 
 
 # ---- the whole way: a file with known truth, a judge that errs, people, figures, the gate ---------------------------

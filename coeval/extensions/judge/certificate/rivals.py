@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from coeval.extensions.judge.certificate.schema import Number, Rival
-from coeval.extensions.judge.learning.cross_validation import KEYS, mean_over_documents, measure
+from coeval.extensions.judge.learning.cross_validation import FEWEST, KEYS, mean_over_documents, measure
 from coeval.extensions.judge.model.labels import Labels
 from coeval.stats.estimates import Estimate
 
@@ -21,16 +21,17 @@ JUDGE, CONSTANT, CRITERIA, RAW, PERSON = (
 
 
 def as_number(estimate: Estimate) -> Number:
-    """Return an estimate in the form of a certificate."""
+    """Return an estimate in the form of a certificate; fewer than ``FEWEST`` documents give no interval."""
     if not estimate.defined:
         return Number(value=None, reason=estimate.reason or "undefined")
     low, high = estimate.ci
-    bounded = low == low and high == high
+    clusters = int(estimate.details.get("clusters", 0))
+    bounded = low == low and high == high and not 0 < clusters < FEWEST
     return Number(
         value=float(estimate),
         low=float(low) if bounded else None,
         high=float(high) if bounded else None,
-        clusters=int(estimate.details.get("clusters", 0)) if bounded else 0,
+        clusters=clusters if bounded else 0,
     )
 
 

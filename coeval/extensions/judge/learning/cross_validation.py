@@ -19,7 +19,7 @@ import pandas as pd
 
 from coeval.extensions.judge.model.fitted import Fitted
 from coeval.extensions.judge.model.labels import JUDGES, Labels
-from coeval.stats.clusters import DOCUMENTS, parse_clusters, sums_interval
+from coeval.stats.clusters import DOCUMENTS, cut, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.judges.correlation import correlations
 
@@ -167,7 +167,8 @@ def _mean(values: np.ndarray, documents: pd.Series, root: bool = False) -> Estim
         return np.asarray(np.sqrt(mean) if root else mean)
 
     value = float(statistic(sums.sum(axis=0)[None, :])[0])
-    return Estimate(value, n=len(values), **sums_interval(sums, statistic, DOCUMENTS, value=value))
+    spread = sums_interval(sums, statistic, DOCUMENTS, value=value)
+    return Estimate(value, n=len(values), **(cut(spread, 0.0, np.inf) if root else spread))
 
 
 # A step is kept if it helps on unseen documents by more than noise.
