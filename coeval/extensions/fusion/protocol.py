@@ -40,8 +40,11 @@ from coeval.llm.protocols.protocol import (
     register,
 )
 from coeval.llm.protocols.verdicts import combine_verdicts, given_words
-from coeval.llm.reading.evaluations import OVERALL, ParsedEvaluation, read_evaluations
-from coeval.llm.reading.lists import MAX_PLAN, read_plan
+from coeval.llm.reading.evaluations import OVERALL, read_evaluations
+from coeval.llm.reading.json_objects import find_json
+from coeval.llm.reading.markup import strip_markup
+from coeval.llm.reading.scores import ParsedEvaluation
+from coeval.llm.reading.thoughts import strip_thoughts
 from coeval.rules.column_roles import list_images
 
 
@@ -149,7 +152,20 @@ class Fusion(Protocol):
         return Judgment({number: by_id[number] for number in item.criteria}, drafts[-1])
 
 
-NO_PLAN = "it has no complete plan"
+NO_PLAN, MAX_PLAN = "it has no complete plan", 10_000
+
+
+def read_plan(text: str) -> str:
+    """Return a plan as editable text of at most `MAX_PLAN` characters, from words or from the second question's form.
+
+    >>> read_plan("<think>hm</think>```\\n1. **Trust** ROUGE.\\n```")
+    '1. Trust ROUGE.'
+    """
+    words = strip_thoughts(text)
+    for found in find_json(words):
+        if isinstance(found.value, dict) and isinstance(found.value.get("plan"), str):
+            words = found.value["plan"]
+    return strip_markup(words)[:MAX_PLAN].strip()
 
 
 def _form(criteria: Sequence[Criterion]) -> str:

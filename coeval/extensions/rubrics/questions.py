@@ -12,6 +12,7 @@ from coeval.domain import Answer, Ask, Instance, Message, Request, Scale, Task
 from coeval.errors import InputError
 from coeval.extensions.rubrics.queries import Criterion, Judgment
 from coeval.extensions.rubrics.scoring import MET, Rubric, read_rubric, told_points
+from coeval.folded_text import fold
 from coeval.llm.prompting.questions import (
     MAX_QUOTE,
     MAX_WORDS,
@@ -23,7 +24,6 @@ from coeval.llm.prompting.questions import (
 )
 from coeval.llm.prompting.template_values import neutralise, render_sample, render_scale, task_values
 from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
-from coeval.llm.reading.cleanup import fold
 from coeval.llm.reading.json_objects import find_json, find_members
 from coeval.llm.reading.lists import MIN_COPY
 from coeval.llm.reading.scores import read_value

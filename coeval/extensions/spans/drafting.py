@@ -20,10 +20,10 @@ from coeval.extensions.spans import queries
 from coeval.extensions.spans.queries import SpanDraft, SpanRun
 from coeval.extensions.spans.rows import MAX_SPANS
 from coeval.extensions.spans.typology import Category, Side, Span, Typology
+from coeval.folded_text import clean_text
 from coeval.llm.prompting.questions import MAX_QUOTE, build_list, build_object, build_text, render_again
 from coeval.llm.prompting.template_files import Template, load_template
 from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
-from coeval.llm.reading.cleanup import clean_text
 from coeval.llm.reading.json_objects import find_json
 from coeval.llm.reading.quotes import find_quotes
 from coeval.llm.reading.thoughts import strip_thoughts

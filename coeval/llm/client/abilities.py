@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from coeval.domain import Request
-from coeval.llm.reading.cleanup import clean_text
+from coeval.folded_text import clean_text
 
 
 class Rung(StrEnum):

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from coeval.domain import Answer, TokenProb
+from coeval.folded_text import clean_text
 from coeval.llm.client.decisions import is_decision, normalise_answers
 from coeval.llm.client.failures import CallError, Failure, disguised_error, redact, shorten
-from coeval.llm.reading.cleanup import clean_text
 
 # Server-sent events are joined into one completion.
 

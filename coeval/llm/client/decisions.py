@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coeval.domain import Request, TypedQuestion
+from coeval.folded_text import clean_text
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.reading.cleanup import clean_text
 
 SYSTEMONE, DECISIONS = "/systemone", "/decisions"
 PATHS = (SYSTEMONE, DECISIONS)

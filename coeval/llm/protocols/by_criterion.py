@@ -16,7 +16,8 @@ from coeval.llm.prompting.template_values import render_case, render_criterion
 from coeval.llm.protocols.ladder import ScoreQuestion, Verdict
 from coeval.llm.protocols.protocol import Item, Judgment, Protocol, Questions
 from coeval.llm.protocols.verdicts import combine_verdicts, given_words
-from coeval.llm.reading.evaluations import ParsedEvaluation, read_evaluation
+from coeval.llm.reading.evaluations import read_evaluation
+from coeval.llm.reading.scores import ParsedEvaluation
 from coeval.rules.column_roles import list_images
 
 

@@ -16,7 +16,8 @@ from coeval.llm.protocols.by_criterion import ByCriterion, Form
 from coeval.llm.protocols.ladder import ScoreQuestion
 from coeval.llm.protocols.protocol import Item, Items, Judgment, Questions, group_by_instance, register
 from coeval.llm.protocols.verdicts import combine_verdicts, given_words
-from coeval.llm.reading.evaluations import ParsedEvaluation, read_evaluations
+from coeval.llm.reading.evaluations import read_evaluations
+from coeval.llm.reading.scores import ParsedEvaluation
 from coeval.rules.column_roles import list_images
 
 

@@ -15,8 +15,8 @@ from coeval.errors import UnansweredError
 from coeval.llm.client.failures import UNREAD, CallError
 from coeval.llm.prompting.questions import render_again, scores_schema
 from coeval.llm.prompting.template_files import JudgeOptions
-from coeval.llm.reading.evaluations import ParsedEvaluation
-from coeval.llm.reading.scores import expected_score
+from coeval.llm.protocols.expected_scores import expected_score
+from coeval.llm.reading.scores import ParsedEvaluation
 
 WHOLE = frozenset(
     [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError, ValidationInfo
 
-from coeval.llm.reading.cleanup import fold
+from coeval.folded_text import fold
 from coeval.llm.reading.json_objects import FoundJson, find_json, find_members
 from coeval.llm.reading.markup import strip_bullet, strip_markup
 from coeval.llm.reading.scores import (
@@ -17,7 +17,7 @@ from coeval.llm.reading.scores import (
     EMPTY,
     MAX_READ,
     NO_FORM,
-    Reading,
+    ParsedEvaluation,
     folded_lines,
     labels_for,
     mentions,
@@ -46,21 +46,6 @@ NOTHING = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
 NO_ENTRY = "it has no entry for this criterion"
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedEvaluation:
-    """An evaluation. ``reason`` explains a missing ``score``; ``form`` names the form in which it was stated.
-
-    ``stated`` is the only number after a label in an answer that is not in the form.
-    """
-
-    conclusion: str = ""
-    score: float | None = None
-    evidence: tuple[str, ...] = ()
-    reason: str = ""
-    form: str = ""
-    stated: float | None = None
-
-
 def _check_level(value: object, info: ValidationInfo) -> float:
     score, why = read_value(value, info.context or (1, 5))
     if score is None:
@@ -77,20 +62,14 @@ def _read_evidence(value: object) -> tuple[str, ...]:
 def _evidence_line(item: object) -> str:
     if isinstance(item, dict):
         texts = {fold(str(key)): inner.strip() for key, inner in item.items() if isinstance(inner, str)}
-        quote = _unmarked(texts.pop("quote", texts.pop("text", "")))
+        quote = texts.pop("quote", texts.pop("text", ""))
+        if len(quote) > 1 and quote[0] in '"“' and quote[-1] in '"”':
+            quote = quote[1:-1]
         marked = f"“{quote}”" if '"' in quote else f'"{quote}"'
         item = " - ".join(([marked] if quote else []) + [inner for inner in texts.values() if inner])
     return (
         strip_bullet(item.strip())[:MAX_LINE] if isinstance(item, str) and not NOTHING.fullmatch(item) else ""
     )
-
-
-def _unmarked(quote: str) -> str:
-    """Return the quotation without its outer quotation marks."""
-    bare = quote.strip('"“”')
-    if not re.search('["“”]', bare):
-        return bare
-    return quote[1:-1] if quote[0] in '"“' and quote[-1] in '"”' else quote
 
 
 class Form(BaseModel):
@@ -132,12 +111,11 @@ def read_evaluation(
     if not scored and (cut := find_members(text)) and _score_keys(cut, name):
         scored, rest = [cut], text[: text.find("{")]
     if scored:
-        parsed = [_from_members(members, scale, name) for members in scored]
-        others = mentions(plain(strip_markup(rest)), labels, copies)
-        scores = {one.score for one in parsed} | others
-        if len(scores) > 1 or _has_other_score(scored[-1], parsed[-1].score, name):
-            return replace(parsed[-1], score=None, reason=DIFFERENT, form="")
-        return parsed[-1]
+        parsed = _only([_from_members(members, scale, name) for members in scored])
+        others = mentions(plain(strip_markup(rest)), labels, copies) - {parsed.score}
+        if others or _has_other_score(scored[-1], parsed.score, name):
+            return replace(parsed, score=None, reason=parsed.reason or DIFFERENT, form="")
+        return parsed
     reading = read_words(rest, scale, name, given=copies, whole=whole)
     return _with_sections(strip_markup(rest), reading, labels.line)
 
@@ -292,11 +270,10 @@ _SECTION = re.compile(
     re.I,
 )
 _INLINE = re.compile(r"[ \t](?=evidence[ \t]{0,3}[:：])", re.I)
-_QUOTATION = re.compile(r'["“]([^"“”]{3,1000})["”]')
 
 
-def _with_sections(words: str, reading: Reading, line: re.Pattern[str]) -> ParsedEvaluation:
-    """Return the evaluation in words: the lines about evidence, and everything else that states no score."""
+def _with_sections(words: str, score: ParsedEvaluation, line: re.Pattern[str]) -> ParsedEvaluation:
+    """Return the score with its words: the lines about evidence, and everything else that states no score."""
     conclusion: list[str] = []
     evidence: list[str] = []
     current = conclusion
@@ -308,19 +285,5 @@ def _with_sections(words: str, reading: Reading, line: re.Pattern[str]) -> Parse
         text = part[section.end() :].strip() if section else part.strip()
         if re.search(r"[^\W\d_]", text) or (current is evidence and re.search(r"\w", text)):
             current.append(text)
-    lines = [one for text in evidence if not NOTHING.fullmatch(text) for one in _split_quotations(text)]
-    return ParsedEvaluation(
-        "\n".join(conclusion)[:MAX_LINE],
-        reading.score,
-        tuple(lines[:MAX_EVIDENCE]),
-        reading.why,
-        reading.form,
-        reading.stated,
-    )
-
-
-def _split_quotations(text: str) -> list[str]:
-    """Return a line of evidence. A line that contains only quotations becomes one line per quotation."""
-    found = _QUOTATION.findall(text)
-    only = found and not re.search(r"\w", _QUOTATION.sub("", text))
-    return [f'"{" ".join(one.split())}"' for one in found] if only else [strip_bullet(text)[:MAX_LINE]]
+    lines = [strip_bullet(text)[:MAX_LINE] for text in evidence if not NOTHING.fullmatch(text)]
+    return replace(score, conclusion="\n".join(conclusion)[:MAX_LINE], evidence=tuple(lines[:MAX_EVIDENCE]))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from coeval.llm.reading.cleanup import clean_value
+from coeval.folded_text import clean_value
 
 MAX_ATTEMPTS = 50
 """Largest number of opening brackets that are tried. It bounds the time for hostile texts."""

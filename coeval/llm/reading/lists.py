@@ -1,10 +1,10 @@
-"""Read lists from a model's answer: criteria, evaluation steps, the lines of a plan."""
+"""Read lists from a model's answer: criteria and evaluation steps."""
 
 from __future__ import annotations
 
 import re
 
-from coeval.llm.reading.cleanup import fold
+from coeval.folded_text import fold
 from coeval.llm.reading.json_objects import find_json
 from coeval.llm.reading.markup import strip_bullet, strip_markup
 from coeval.llm.reading.thoughts import strip_thoughts
@@ -18,7 +18,6 @@ MAX_ITEM = 500
 MIN_COPY = 20
 """Length from which an item that is also in the prompt is a copy. Shorter ones may be a coincidence."""
 
-MAX_PLAN = 10_000
 MAX_LIST = 50_000
 
 _NUMBERED = re.compile(r"^[ \t]{0,3}(?:(?:criterion|step)[ \t]*)?\(?\d{1,3}[.):][ \t]+(?=\S)", re.I)
@@ -48,11 +47,6 @@ def read_list(text: str, *, given: str = "", whole: bool = True) -> list[str]:
         if re.search(r"[^\W\d_]", item) and not copied:
             unique.setdefault(said, item)
     return list(unique.values())[:MAX_ITEMS]
-
-
-def read_plan(text: str) -> str:
-    """Return a plan as editable text of at most `MAX_PLAN` characters, without thoughts and fences."""
-    return re.sub(r"\n{3,}", "\n\n", strip_markup(strip_thoughts(text[:MAX_LIST])))[:MAX_PLAN].strip()
 
 
 def _json_items(text: str) -> list[str] | None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 
-MAX_BULLETS = 5
-"""Bullets and numbers that one line may begin with."""
-
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|(?:>[ \t]?)+)[ \t]*", re.M)
 _EMPHASIS = str.maketrans("", "", "*`\u200b\ufeff")
 _STAR_BULLET = re.compile(r"^([ \t]*)\*(?=[ \t])", re.M)
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,3}(?=\S)|(?<=[^\s_])_{1,3}(?!\w)")
-_BULLET = re.compile(r"^[ \t]*(?:[-*+•‣▪–—·●]|\(?\d{1,3}[.):]|\(?[a-zA-Z][.)])[ \t]+")
+_BULLETS = re.compile(r"^(?:[ \t]*(?:[-*+•‣▪–—·●]|\(?\d{1,3}[.):]|\(?[a-zA-Z][.)])[ \t]+){1,5}")
 
 
 def strip_markup(text: str) -> str:
@@ -27,14 +24,9 @@ def strip_markup(text: str) -> str:
 
 
 def strip_bullet(line: str) -> str:
-    """Return the line without its bullet or number.
+    """Return the line without its bullets and numbers.
 
     >>> strip_bullet("- 2. Be clear")
     'Be clear'
     """
-    for _ in range(MAX_BULLETS):
-        bullet = _BULLET.match(line)
-        if bullet is None:
-            break
-        line = line[bullet.end() :]
-    return line.strip()
+    return _BULLETS.sub("", line).strip()

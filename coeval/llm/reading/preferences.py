@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from coeval.llm.reading.cleanup import fold
+from coeval.folded_text import fold
 from coeval.llm.reading.json_objects import find_json
 from coeval.llm.reading.markup import strip_markup
 from coeval.llm.reading.scores import EMPTY, MAX_READ, folded_lines
 from coeval.llm.reading.thoughts import strip_thoughts
 
-FIRST, SECOND, TIE = 1.0, 0.0, 0.5
-CHOICES = {"a": FIRST, "b": SECOND, "tie": TIE}
+CHOICES = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 NO_CHOICE = "it names neither A nor B nor a tie in the form that was asked for"
 SEVERAL_CHOICES = "it names several preferences"

@@ -9,7 +9,7 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from coeval.domain import Quote, QuotePlace
-from coeval.llm.reading.cleanup import Folded, fold_offsets
+from coeval.folded_text import Folded, fold_offsets
 from coeval.llm.reading.markup import strip_bullet, strip_markup
 
 LIKENESS = 88.0
@@ -57,11 +57,8 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
         start -= 1
     while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
         end += 1
-    while start < end and text[start] == " ":
-        start += 1
-    while end > start and text[end - 1] == " ":
-        end -= 1
-    return start, end
+    blank = len(text[start:end]) - len(text[start:end].lstrip(" "))
+    return start + blank, start + len(text[start:end].rstrip(" "))
 
 
 def _facts(text: str) -> tuple[list[str], int]:
@@ -80,8 +77,7 @@ _OPENER = re.compile(r"[\"`“„‟«‹「『《〈＂]|(?<!\w)['‘](?=\S)")
 _SINGLE_END = re.compile(r"(?<=\S)['’](?!\w)")
 _ELISION = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\(\s*(?:\.\.\.|…)\s*\)|\.\.\.|…)\s*")
 _TRAILING = " \t\n.,;:!?…'\"”’"
-_MIN_WORDS = 3
-_MIN_DENSE = 8
+_MIN_WORDS, _MIN_DENSE = 3, 8
 
 
 def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
@@ -102,12 +98,8 @@ def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
     if not spans:
         whole = _whole_line(line, output)
         return (whole,) if whole else ()
-    outer = _outermost(line, output) if len(spans) > 1 else None
-    if outer:
-        return (outer,)
-    return tuple(quote for span in spans[:MAX_QUOTES] for quote in _locate_parts(span, output, source))[
-        :MAX_QUOTES
-    ]
+    found = [quote for span in spans for quote in _locate_parts(span, output, source)]
+    return tuple(found[:MAX_QUOTES])
 
 
 def _quoted_spans(line: str) -> list[str]:
@@ -135,15 +127,6 @@ def _closing(line: str, mark: str, start: int) -> int:
         return match.start() if match else -1
     ends = [line.find(closer, start) for closer in _CLOSERS.get(mark, mark)]
     return min((end for end in ends if end >= 0), default=-1)
-
-
-def _outermost(line: str, output: str) -> Quote | None:
-    """Return the text from the first straight quotation mark to the last, if the output has it with its inner marks."""
-    first, last = line.find('"'), line.rfind('"')
-    if first < 0 or line.count('"') < 4:
-        return None
-    quote = _locate(line[first + 1 : last], output)
-    return quote if quote.found else None
 
 
 def _whole_line(line: str, output: str) -> Quote | None:
@@ -180,44 +163,25 @@ def _parts(span: str, output: str) -> list[Quote]:
 
 def _locate(span: str, output: str) -> Quote:
     """Return the first occurrence of the span in the output, by the strictest comparison that finds one."""
-    for text in dict.fromkeys((span, span.rstrip(_TRAILING))):
-        start = _find_words(text, output) if text else -1
-        if start >= 0:
-            return Quote(span, start, start + len(text))
-    folded = _fold_output(output)
-    quote = fold_offsets(span).text.strip()
-    for text in dict.fromkeys((quote, quote.rstrip(_TRAILING))):
-        place = _find_folded(text, folded, output) if text else None
-        if place:
-            return Quote(span, *place)
+    exact = Folded(output, range(len(output)))
+    for words, text in ((span, exact), (fold_offsets(span).text.strip(), _fold(output))):
+        for part in dict.fromkeys((words, words.rstrip(_TRAILING))):
+            place = _find_words(part, text, output) if part else None
+            if place:
+                return Quote(span, *place)
     return Quote(span)
 
 
-@lru_cache(maxsize=4)
-def _fold_output(output: str) -> Folded:
-    return fold_offsets(output)
-
-
-def _find_words(text: str, output: str) -> int:
-    """Return the first occurrence that does not cut a word in two, or -1."""
-    start = output.find(text)
-    for _ in range(_MAX_LOOKS):
-        if start < 0 or not _cuts_word(output, start, start + len(text)):
-            return start
-        start = output.find(text, start + 1)
-    return -1
-
-
-def _find_folded(text: str, folded: Folded, output: str) -> tuple[int, int] | None:
-    """Find words like `_find_words`, in folded text; return the offsets in the original."""
-    at = folded.text.find(text)
+def _find_words(words: str, text: Folded, output: str) -> tuple[int, int] | None:
+    """Return the offsets in the output of the first occurrence that does not cut a word in two."""
+    at = text.text.find(words)
     for _ in range(_MAX_LOOKS):
         if at < 0:
             return None
-        start, end = folded.slice_of(at, at + len(text))
+        start, end = text.slice_of(at, at + len(words))
         if not _cuts_word(output, start, end):
             return start, end
-        at = folded.text.find(text, at + 1)
+        at = text.text.find(words, at + 1)
     return None
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coeval.domain import Scale, TokenProb
-from coeval.llm.reading.cleanup import fold
+from coeval.folded_text import fold
 from coeval.llm.reading.markup import strip_markup
 
 MAX_READ = 60_000
@@ -42,12 +41,7 @@ def plain(text: str) -> str:
     text = _BIDI.sub("", text)
     if text.isascii():
         return text
-    return "".join(_digit(char) if ord(char) > 127 and char.isdecimal() else char for char in text)
-
-
-@lru_cache(maxsize=512)
-def _digit(char: str) -> str:
-    return str(unicodedata.decimal(char))
+    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
 
 
 def read_value(value: object, scale: Sequence[float]) -> tuple[float | None, str]:
@@ -106,23 +100,25 @@ def labels_for(name: str, low: float, high: float) -> Labels:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A score and the form in which it was stated, or None and ``why``.
+class ParsedEvaluation:
+    """An evaluation. ``reason`` explains a missing ``score``; ``form`` names the form in which it was stated.
 
     ``stated`` is the only number after a label in an answer that is not in the form. A second answer with another
     number contradicts it.
     """
 
-    score: float | None
-    why: str = ""
+    conclusion: str = ""
+    score: float | None = None
+    evidence: tuple[str, ...] = ()
+    reason: str = ""
     form: str = ""
     stated: float | None = None
 
 
 def read_words(
     text: str, scale: Sequence[float], name: str, *, given: frozenset[str] = frozenset(), whole: bool = True
-) -> Reading:
-    """Return the score in labelled lines, or in a number that is the whole answer.
+) -> ParsedEvaluation:
+    """Return the score alone, in labelled lines or in a number that is the whole answer.
 
     Lines that are also in ``given`` are copies. If the answer is not ``whole``, its last line counts only if it ends
     with a line break.
@@ -130,7 +126,7 @@ def read_words(
     words = plain(strip_markup(text))
     if whole and _WHOLE_VALUE.fullmatch(words):
         score, why = read_value(words, scale)
-        return Reading(score, why, "bare number" if score is not None else "")
+        return ParsedEvaluation("", score, (), why, "bare number" if score is not None else "")
     labels = labels_for(name, float(scale[0]), float(scale[1]))
     ended = words if whole else plain(strip_markup(text[: text.rfind("\n") + 1]))
     lines = [match for match in labels.line.finditer(ended) if fold(_line_of(ended, match)) not in given]
@@ -138,13 +134,13 @@ def read_words(
     if not lines:
         lost = not whole and re.search(r"\d\W*\Z", words)  # a number at the cut may have lost digits
         stated = next(iter(mentioned)) if len(mentioned) == 1 and not lost else None
-        return Reading(None, CUT if not whole else NO_FORM, stated=stated)
+        return ParsedEvaluation(reason=NO_FORM if whole else CUT, stated=stated)
     readings = {read_value(match["value"], scale) for match in lines}
     score, why = readings.pop()
     begun = not whole and _BEGUN.search(words)
     if readings or begun or (score is not None and mentioned - {score}):
-        return Reading(None, DIFFERENT)
-    return Reading(score, why, "label" if score is not None else "")
+        return ParsedEvaluation(reason=DIFFERENT)
+    return ParsedEvaluation("", score, (), why, "label" if score is not None else "")
 
 
 _BEGUN = re.compile(rf"(?:{_LABELS})[^\w\n]{{0,8}}\Z", re.I)
@@ -161,76 +157,13 @@ def mentions(words: str, labels: Labels, given: frozenset[str]) -> set[float]:
 
 
 def _line_of(text: str, match: re.Match[str]) -> str:
-    end = text.find("\n", match.end())
-    return text[text.rfind("\n", 0, match.start() + 1) + 1 : end if end >= 0 else len(text)]
+    """Return the line of a match, or 200 characters on both sides of it if the line is longer."""
+    first, last = max(0, match.start() - 200), min(len(text), match.end() + 200)
+    start, end = text.rfind("\n", first, match.start() + 1) + 1, text.find("\n", match.end(), last)
+    return text[start or first : end if end >= 0 else last]
 
 
 @lru_cache(maxsize=4)
 def folded_lines(given: str) -> frozenset[str]:
     """Return the folded lines of the prompt and the sample. An answer that repeats one of them does not state it."""
     return frozenset(filter(None, map(fold, given[:1_000_000].splitlines())))
-
-
-# The expected score under the model's token probabilities.
-
-MAX_PLACES = 50
-"""Number of tokens that are tried as the score's token."""
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The mean score under the model's token probabilities.
-
-    ``probabilities`` are those of the scale's steps, normalised to a sum of 1; ``mass`` is their original sum.
-    """
-
-    score: float
-    mass: float
-    probabilities: tuple[float, ...] = ()
-
-
-def expected_score(
-    tokens: tuple[TokenProb, ...], scale: Scale, read: Callable[[str], float | None]
-) -> Expected | None:
-    """Return the expected score at the score's token, or None if the score is not a single token.
-
-    ``read`` reads a score from a whole answer. The score's token is the one that, replaced with another step of the
-    scale, changes the score that is read to that step, whatever the form of the answer. Tokens off the scale are left
-    out, and the remaining probabilities are normalised.
-    """
-    place = _score_place([token.token for token in tokens], scale, read)
-    if place is None:
-        return None
-    token = tokens[place]
-    chances = dict(token.top) | {token.token: token.logprob}
-    weights = dict.fromkeys(scale.steps, 0.0)
-    for text, logprob in chances.items():
-        step = _step(text, scale)
-        if step is not None:
-            weights[step] += math.exp(logprob)
-    mass = math.fsum(weights.values())
-    if mass <= 0:
-        return None
-    score = math.fsum(step * weight for step, weight in weights.items()) / mass
-    return Expected(score, min(1.0, mass), tuple(weight / mass for weight in weights.values()))
-
-
-def _score_place(texts: list[str], scale: Scale, read: Callable[[str], float | None]) -> int | None:
-    score = read("".join(texts))
-    if score is None:
-        return None
-    places = [index for index, text in enumerate(texts) if _step(text, scale) == score]
-    other = next((step for step in reversed(scale.steps) if step != score), None)
-    if other is None:
-        return None
-    for index in places[-MAX_PLACES:]:
-        exchanged = texts[index].replace(str(int(score)), str(other))
-        if read("".join([*texts[:index], exchanged, *texts[index + 1 :]])) == other:
-            return index
-    return None
-
-
-def _step(text: str, scale: Scale) -> int | None:
-    """Return the step of the scale that a token states, ignoring spaces."""
-    digits = text.strip()
-    return int(digits) if digits in {str(step) for step in scale.steps} else None

@@ -19,7 +19,6 @@ _CHANNEL = re.compile(
     r"<\|channel\|>\s{0,5}(?P<name>\w{1,20})(?:(?!<\|(?:message|channel)\|>).){0,120}<\|message\|>", re.S
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-_BEGIN_LINE, _END_LINE = "thinking...", "...done thinking."
 
 
 def strip_thoughts(text: str) -> str:
@@ -38,7 +37,7 @@ def strip_thoughts(text: str) -> str:
     text = _final_channel(text.replace("\ufeff", ""))
     if text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}":
         return text  # tags inside JSON strings are ordinary text
-    return _strip_terminal(_strip_tagged(text))
+    return _strip_tagged(text)
 
 
 def _strip_tagged(text: str) -> str:
@@ -53,15 +52,6 @@ def _strip_tagged(text: str) -> str:
             pieces.append(text[at : tag.start()])
             inside = True
     return "" if inside else "".join([*pieces, text[at:]])
-
-
-def _strip_terminal(text: str) -> str:
-    """Return the text after the thoughts that Ollama's terminal prints between two lines."""
-    if not text.lstrip().lower().startswith(_BEGIN_LINE):
-        return text
-    lines = text.split("\n")
-    ends = [place for place, line in enumerate(lines) if line.strip().lower() == _END_LINE]
-    return "\n".join(lines[ends[0] + 1 :]) if ends else ""
 
 
 def _final_channel(text: str) -> str:

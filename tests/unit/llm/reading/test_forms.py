@@ -8,7 +8,7 @@ import pytest
 
 from coeval.llm.reading.evaluations import MAX_EVIDENCE, read_evaluation, read_evaluations
 from coeval.llm.reading.json_objects import MAX_ATTEMPTS, find_json, find_members
-from coeval.llm.reading.lists import read_list, read_plan
+from coeval.llm.reading.lists import read_list
 from coeval.llm.reading.markup import strip_bullet, strip_markup
 from coeval.llm.reading.preferences import read_preference
 from coeval.llm.reading.scores import DIFFERENT, MAX_READ
@@ -166,7 +166,7 @@ def test_evidence_in_json_becomes_a_line_each(value: object, lines: tuple[str, .
     [
         ("Rating: 4\nRationale: It is clear.", "It is clear.", ()),
         ("Analysis: It is clear.\nIt has 2 parts.\nRating: 4/5", "It is clear.\nIt has 2 parts.", ()),
-        ('1. Conclusion: Clear.\n2. Score: 4\n3. Evidence:\n- "a b"\n- “c d”', "Clear.", ('"a b"', '"c d"')),
+        ('1. Conclusion: Clear.\n2. Score: 4\n3. Evidence:\n- "a b"\n- “c d”', "Clear.", ('"a b"', "“c d”")),
         ("4", "", ()),
         ("I would give it a 4.", "I would give it a 4.", ()),
     ],
@@ -266,14 +266,13 @@ def test_a_list_in_the_form_is_read(text: str, items: list[str]) -> None:
     assert read_list(text) == items
 
 
-def test_lists_and_plans_are_bounded_and_keep_no_copies() -> None:
+def test_lists_are_bounded_and_keep_no_copies() -> None:
     assert len(read_list("\n".join(f"{n}. item {n}" for n in range(100)))) == 30
     (only,) = read_list("1. " + "word " * 300)
     assert len(only) <= 500 and only.endswith("word")
     given = "Every criterion asks for one thing only. Be short."
     assert read_list("1. asks for one thing only\n2. Be short.", given=given) == ["Be short."]
     assert read_list("1. Be clear.\n2. Be sho", whole=False) == ["Be clear."]
-    assert read_plan("<think>hm</think>```\n1. **Trust** ROUGE.\n```") == "1. Trust ROUGE."
 
 
 @pytest.mark.parametrize(
@@ -287,8 +286,6 @@ def test_lists_and_plans_are_bounded_and_keep_no_copies() -> None:
         ("<|channel|>analysis<|message|>a<|end|>", ""),
         ("<|START_THINKING|>a<|END_THINKING|>b", "b"),
         ("<|begin_of_thought|>a<|end_of_thought|>b", "b"),
-        ("Thinking...\na\n...done thinking.\nb", "b"),
-        ("Thinking...\na", ""),
         ("[THINK]a[/THINK]b", "b"),
         ("[Analysis] a [Score] b", "[Analysis] a [Score] b"),  # headings
         ('{"a": "a <think> b"}', '{"a": "a <think> b"}'),

@@ -16,7 +16,8 @@ import pytest
 from coeval.domain import Answer, Criterion, Request, Rung, Scale
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.protocols.ladder import ScoreQuestion, Verdict
-from coeval.llm.reading.evaluations import ParsedEvaluation, read_evaluation, read_evaluations
+from coeval.llm.reading.evaluations import read_evaluation, read_evaluations
+from coeval.llm.reading.scores import ParsedEvaluation
 from tests.unit.llm.reading import rendered
 from tests.unit.llm.reading.rendered import Case, Style
 

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from coeval.domain import Scale, TokenProb
+from coeval.llm.protocols.expected_scores import MAX_PLACES, Expected, expected_score
 from coeval.llm.reading.evaluations import read_evaluation
-from coeval.llm.reading.scores import MAX_PLACES, Expected, expected_score
 
 FIVE = Scale(1, 5)
 CHANCES = {"4": 0.6, "3": 0.3, "good": 0.1}

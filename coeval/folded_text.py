@@ -1,4 +1,4 @@
-"""Clean texts before they are compared: lone surrogates, case, quotation marks, spaces.
+"""Texts that are compared: lone surrogates, case, quotation marks and spaces do not count.
 
 Folding works character by character, so that every folded character can be traced to its original position.
 """
