@@ -252,6 +252,7 @@ export class Frame {
     this.guidelinesButton.hidden = !step.task.guidelines && !step.task.description;
     if (before?.instance?.id !== step.instance.id || before?.task.slug !== step.task.slug)
       this.reading.load(step.task, step.instance);
+    else this.reading.showOutput();
     this.foot.loadMarks(step.instance);
     this.answer.textContent = step.instance.answer;
     this.notices.announce(
@@ -282,10 +283,13 @@ export class Frame {
    */
   arrive(step, before) {
     const same = before?.instance?.id === step.instance.id;
-    const goal = same ? this.work : this.node;
+    const isPhone = this.layout.isStacked;
+    const goal = isPhone ? this.two : same ? this.work : this.node;
     const { top } = goal.getBoundingClientRect();
     const bar = Number.parseFloat(getComputedStyle(goal).scrollMarginTop);
-    if (before && (Math.ceil(top) < bar || top > window.innerHeight / 2))
+    // on a phone the texts stay above the work, so that both have to begin at the top
+    if (isPhone) window.scrollBy(0, top - bar);
+    else if (before && (Math.ceil(top) < bar || top > window.innerHeight / 2))
       goal.scrollIntoView({ block: 'start' });
     this.layout.fit();
     const elsewhere =
@@ -342,7 +346,7 @@ export class Frame {
       close,
     );
     const panel = el('section', { class: 'ce-card wb-guidelines' }, head, words);
-    this.reading.node.prepend(panel);
+    this.reading.scroller.prepend(panel);
     panel.scrollIntoView({ block: 'nearest' });
   }
 }

@@ -274,6 +274,11 @@ export class Layout {
     this.bar.setAttribute('aria-valuenow', String(Math.round(this.share)));
   }
 
+  /** Whether the texts stand above the work, because the window is narrow. */
+  get isStacked() {
+    return window.innerWidth <= 980 && getComputedStyle(this.container).display === 'block';
+  }
+
   /** Gives the texts the height of the window below the head. */
   fit() {
     const { top } = this.container.getBoundingClientRect();

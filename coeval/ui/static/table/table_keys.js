@@ -165,6 +165,12 @@ export function workbenchCommands(bench) {
       run: () => bench.frame.reading.output.body.focus(),
     },
     {
+      id: 'input',
+      combos: ['I'],
+      label: tr('Move into the input, where you left it'),
+      run: () => bench.frame.reading.showInput(),
+    },
+    {
       id: 'rest',
       combos: ['Shift+A'],
       label: tr('Approve the rest, after you have seen every line'),

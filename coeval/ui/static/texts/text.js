@@ -158,14 +158,18 @@ function stretch(selection, all, { forward, line }) {
   return word && selection.extend(word.node, forward ? word.end : word.start);
 }
 
-/** The element that scrolls a long text: the text itself, or its column. @param {any} pane */
-export function scrollerOf(pane) {
-  return pane.scrollHeight > pane.clientHeight + 1 ? pane : (pane.closest('.wb-read') ?? pane);
+/** The area that scrolls a text, and its part that a text which stays in view does not cover. @param {any} node */
+export function viewOf(node) {
+  const scroller = node.closest('.wb-read') ?? node;
+  const { top, bottom } = scroller.getBoundingClientRect();
+  const kept = scroller.querySelector('.is-pinned, .wb-passage:not([hidden])');
+  const covers = kept && !kept.contains(node) && getComputedStyle(scroller).display !== 'grid';
+  return { scroller, top: covers ? top + kept.offsetHeight : top, bottom };
 }
 
 /** The first visible word, where the cursor starts. */
 function firstInView(all, pane) {
-  const { top } = scrollerOf(pane).getBoundingClientRect();
+  const { top } = viewOf(pane);
   const range = document.createRange();
   return all.find(({ node, start, end }) => {
     range.setStart(node, start);
@@ -176,10 +180,9 @@ function firstInView(all, pane) {
 
 function keepInView(selection, pane) {
   const box = selection.getRangeAt(0).getBoundingClientRect();
-  const scroller = scrollerOf(pane);
-  const frame = scroller.getBoundingClientRect();
-  if (box.bottom > frame.bottom) scroller.scrollTop += box.bottom - frame.bottom + 24;
-  if (box.top < frame.top) scroller.scrollTop -= frame.top - box.top + 24;
+  const { scroller, top, bottom } = viewOf(pane);
+  if (box.bottom > bottom) scroller.scrollTop += box.bottom - bottom + 24;
+  if (box.top < top) scroller.scrollTop -= top - box.top + 24;
 }
 
 function isInside(selection, pane) {
