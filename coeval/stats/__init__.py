@@ -12,7 +12,6 @@ from coeval.stats.agreement.alpha import alpha_difference, krippendorff_alpha, l
 from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.agreement.icc import icc
 from coeval.stats.agreement.two_raters import cohen_kappa
-from coeval.stats.draft_effects import arm_alphas, catch_rates, draft_effects
 from coeval.stats.estimates import Estimate, Result, plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.alternative_annotator import alt_test
@@ -29,8 +28,8 @@ from coeval.stats.report.activity import (
 )
 from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.alignment import alignment_section
-from coeval.stats.report.assistance import assistance_section
 from coeval.stats.report.document import build_report
+from coeval.stats.report.draft_account import draft_account_section
 from coeval.stats.report.methods import methods_paragraph
 from coeval.stats.report.model_vs_model import mean_pairwise
 from coeval.stats.report.paper_tables import paper_tables
@@ -49,15 +48,12 @@ __all__ = [
     "alignment_section",
     "alpha_difference",
     "alt_test",
-    "assistance_section",
     "behaviour_section",
-    "arm_alphas",
     "build_report",
-    "catch_rates",
     "cohen_kappa",
     "correlation_difference",
     "correlations",
-    "draft_effects",
+    "draft_account_section",
     "fleiss_kappa",
     "four_behaviours",
     "gwet_ac",

@@ -1,9 +1,9 @@
-"""Comparisons of two ways to show drafts: means, medians, correlations and catches, by person and pooled."""
+"""Comparisons of two ways to show drafts: means, medians, alphas, the pull and catches, by person and pooled."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from coeval.stats.agreement.alpha import mean_alpha_difference
 from coeval.stats.clusters import (
     DOCUMENTS,
     PEOPLE,
@@ -21,19 +22,16 @@ from coeval.stats.clusters import (
     drawn_interval,
     effective_freedom,
     group_interval,
+    mean_interval,
     sums_interval,
     widened,
 )
-from coeval.stats.estimates import Estimate, t_limits
+from coeval.stats.estimates import Estimate
 from coeval.stats.frames import ASSISTED, BLIND
-from coeval.stats.judges.vector_correlation import correlate
-from coeval.stats.rating_matrix import Numbers
+from coeval.stats.rating_matrix import Numbers, encode_ratings
 
 DRAWS = 200
 """Number of resamples of documents for a median, because the jackknife fails for medians."""
-
-FEWEST = 5
-"""The smallest number of scores for a person's own correlation."""
 
 
 @dataclass(frozen=True)
@@ -281,130 +279,92 @@ def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
     return {"people_ci_low": middle - half, "people_ci_high": middle + half, "people": n}
 
 
-def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = Arms()) -> Contrast:
-    """Return the difference of Pearson's r between two arms: the mean over criteria, jackknifed over clusters.
+NO_PLANTED = "no shown score differs from the draft's within an instance and criterion"
+
+
+def find_pull(rows: pd.DataFrame, arms: Arms = Arms()) -> Estimate:
+    """Return the pull: the share of the way that people move to a shifted score that they are shown.
+
+    It is the slope of the final score on the shift within each instance and criterion. It is not diluted by people
+    who would have given the draft's score anyway. Planted lines of another instance do not count.
 
     Parameters
     ----------
-    rows : ``arm``, ``cluster``, the columns, and ``criterion`` if there are several: one row per unit and arm.
+    rows : ``annotator, cluster, unit, instance, arm, score, draft_score, shown_score, planted_score,
+        planted_error``. Without a shown score, the draft's score was shown.
 
-    >>> rows = pd.DataFrame({"arm": ["assisted"] * 4 + ["blind"] * 4, "cluster": [0, 1, 2, 3] * 2,
-    ...                      "x": [1, 2, 3, 4, 1, 2, 3, 4], "y": [1, 2, 3, 4, 4, 3, 2, 1]})
-    >>> float(contrast_correlations(rows, "x", "y").difference)
-    2.0
+    Source: the within-unit effect of a randomised shift.
     """
-    known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=[x, y])
-    if not len(known):
-        return Contrast.undefined("these arms have no measured values")
-    cluster = Clusters(pd.factorize(known["cluster"])[0], arms.kind)
-    names = known["criterion"] if "criterion" in known else pd.Series(0, known.index)
-    blocks, counts = [], []
-    for criterion in names.unique():
-        own = (names == criterion).to_numpy()
-        for arm in (arms.shown, arms.other):
-            kept = own & (known["arm"] == arm).to_numpy()
-            a, b = (known[name].to_numpy(dtype=float) for name in (x, y))
-            # centred, so that sums of squares keep their precision
-            a, b = (np.where(kept, side - side[kept].mean() if kept.any() else 0.0, 0.0) for side in (a, b))
-            blocks.append(np.column_stack([kept, a, b, a * a, b * b, a * b]))
-            counts.append(int(kept.sum()))
-    sums = cluster.sums(np.hstack(blocks))
-    values: list[Estimate] = []
-    of: list[OfSums] = [
-        lambda table: _mean_known(_pearsons(table)[:, ::2] - _pearsons(table)[:, 1::2]),
-        lambda table: _mean_known(_pearsons(table)[:, ::2]),
-        lambda table: _mean_known(_pearsons(table)[:, 1::2]),
-    ]
-    for statistic in of:
-        point = float(statistic(sums.sum(axis=0)[None, :])[0])
-        if math.isnan(point):
-            return Contrast.undefined("the scores of an arm are all the same, or too few")
-        values.append(
-            Estimate(point, **sums_interval(sums, statistic, arms.kind, confidence=arms.confidence))
-        )
-    n = {"n_shown": sum(counts[::2]), "n_other": sum(counts[1::2])}
-    return Contrast(values[0].having(**n), values[1], values[2])
+    seen = rows[(rows["arm"] == arms.shown) & rows["score"].notna() & rows["draft_score"].notna()]
+    seen = seen[seen["planted_error"].ne("evidence")]
+    draft = seen["draft_score"].astype(float)
+    shift = seen["shown_score"].astype(float).fillna(draft) - draft
+    counts = {
+        "n_shifted": int((shift != 0).sum()),
+        "n_planted": int((seen["planted_score"].astype(bool) & (shift != 0)).sum()),
+        "n_instances": int(seen["instance"].nunique()),
+    }
+    apart, rest = (
+        (part - part.groupby(seen["unit"], sort=False).transform("mean")).to_numpy(dtype=float)
+        for part in (shift, seen["score"].astype(float))
+    )
+    parts = np.column_stack([apart * rest, apart * shift.to_numpy(dtype=float)])
+    if not len(parts) or parts[:, 1].sum() <= 1e-12:
+        return Estimate.undefined(NO_PLANTED, **counts)
+    cluster, person = (pd.factorize(seen[name])[0] for name in ("cluster", "annotator"))
+    return _crossed(parts, _ratio, cluster, person, arms).having(**counts)
 
 
-def _pearsons(rows: Numbers) -> Numbers:
-    """Return replicates x blocks: Pearson's r from the sums of each block."""
-    n, a, b, aa, bb, ab = np.moveaxis(rows.reshape(len(rows), -1, 6), 2, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (aa - a * a / n) * (bb - b * b / n)
-        return np.asarray((ab - a * b / n) / np.sqrt(np.where(spread > 1e-9, spread, np.nan)))
+def contrast_alphas(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
+    """Return ordinal alpha in each arm and the difference: means over criteria, so that scales are not mixed.
 
-
-def _mean_known(values: Numbers) -> Numbers:
-    """Return the mean of each row over its defined values; nan if it has none."""
-    there = ~np.isnan(values)
-    found = np.full(len(values), np.nan)
-    np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=found, where=there.any(axis=1))
-    return found
-
-
-def contrast_people(
-    rows: pd.DataFrame,
-    column: str,
-    arms: Arms = Arms(),
-    *,
-    method: str = "spearman",
-) -> Contrast:
-    """Return how much the mean correlation of people's scores with a column differs between two arms.
-
-    People with both arms are compared with themselves (paired t). If fewer than two have both, Welch's t compares
-    people.
+    Parameters
+    ----------
+    rows : ``annotator, cluster, unit, criterion, arm, score, genuine``. Rows that are not genuine are left out.
     """
-    known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=["score", column])
-    found: dict[str, dict[Any, float]] = {arms.shown: {}, arms.other: {}}
-    sizes: dict[tuple[Any, str], int] = {}
-    for key, part in known.groupby(["annotator", "arm"], observed=True):
-        name, arm = key[0], str(key[1])
-        sizes[name, arm] = len(part)
-        if len(part) < FEWEST:
-            continue
-        r = correlate(part["score"].to_numpy(dtype=float), part[column].to_numpy(dtype=float), method)
-        if not np.isnan(r):
-            found[arm][name] = r
-    people = [
-        PersonContrast(
-            name,
-            sizes.get((name, arms.shown), 0),
-            sizes.get((name, arms.other), 0),
-            found[arms.shown].get(name, math.nan),
-            found[arms.other].get(name, math.nan),
-        )
-        for name in dict.fromkeys([*found[arms.shown], *found[arms.other]])
-    ]
-    both = [one for one in people if not math.isnan(one.difference)]
-    kept = both if len(both) > 1 else people
-    sides = [np.array([getattr(one, side) for one in kept]) for side in ("shown", "other")]
-    sides = [side[~np.isnan(side)] for side in sides]
-    if min(map(len, sides)) < 2:
-        return Contrast.undefined(f"fewer than two people have {FEWEST} scores that differ in each arm")
-    means = [float(side.mean()) for side in sides]
-    if len(both) > 1:
-        spread = spread_over_people(np.array([one.difference for one in both]), arms.confidence)
-        low, high = spread["people_ci_low"], spread["people_ci_high"]
-        how = "Student's t over people's own differences"
-    else:
-        low, high = _welch(sides[0], sides[1], arms.confidence)
-        how = "Welch's t over people"
-    details = {"ci_low": low, "ci_high": high, "interval_kind": how, "resampled": PEOPLE}
-    difference = Estimate(means[0] - means[1], **details, clusters=len(kept))
-    shown, other = (Estimate(mean, people=len(side)) for mean, side in zip(means, sides, strict=True))
-    return Contrast(difference, shown, other, len(both) > 1, None, people)
+    known = rows[rows["genuine"] & rows["arm"].isin((arms.shown, arms.other))]
+    cluster = pd.Series(pd.factorize(known["cluster"])[0], known.index)
+    pairs, clusters = [], []
+    for _, part in known.groupby("criterion", sort=False, observed=True):
+        unit, units = pd.factorize(part["unit"])
+        who, people = pd.factorize(part["annotator"])
+        values = part["score"].to_numpy(dtype=float)
+        data = encode_ratings(who, unit, values, tuple(people), list(units))
+        seen = (part["arm"] == arms.shown).to_numpy()
+        pairs.append((data.where(seen), data.where(~seen)))
+        of_unit = cluster[part.index].groupby(unit).first().to_numpy()
+        clusters.append(Clusters(of_unit, arms.kind))
+    found = mean_alpha_difference(pairs, clusters, confidence=arms.confidence)
+    sides = []
+    for name, arm in (("a", arms.shown), ("b", arms.other)):
+        value, n = found[f"alpha_{name}"], found[f"n_units_{name}"]
+        nothing = Estimate.undefined(_without_alpha(arm, n), n_units=n)
+        sides.append(nothing if np.isnan(value) else Estimate(value, n_units=n))
+    if not found.defined:
+        reason = next((one.reason for one in sides if not one.defined), found.reason)
+        found = found.having(reason=reason)
+    return Contrast(found, *sides)
 
 
-def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
-    """Return the confidence limits of the difference between two means with unequal variances (Welch 1947)."""
-    parts = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
-    total = sum(parts)
-    middle = float(a.mean() - b.mean())
-    if not total > 0:
-        return math.nan, math.nan
-    df = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
-    spread = t_limits(middle, math.sqrt(total), df, confidence)
-    return spread["ci_low"], spread["ci_high"]
+def _without_alpha(arm: str, n: int) -> str:
+    """Return the reason that an arm has no alpha."""
+    if n:
+        return f"all {arm} scores are the same"
+    return (
+        f"no {arm} scores yet" if arm == BLIND else "no two people have scored a unit with the draft in view"
+    )
+
+
+def share_limits(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details of a difference between two shares, with all interval limits cut to [-1, 1].
+
+    >>> share_limits({"ci_low": 0.33, "ci_high": 1.75, "se": 0.3})
+    {'ci_low': 0.33, 'ci_high': 1.0, 'se': 0.3}
+    """
+    return {
+        name: min(max(value, -1.0), 1.0) if name.endswith(("ci_low", "ci_high")) and value == value else value
+        for name, value in details.items()
+    }
 
 
 def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
@@ -454,7 +414,9 @@ def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
     caught, avoided = shares(everything)
     clusters = Clusters(pd.factorize(known["cluster"])[0], arms.kind)
     counts = {"n_shown": int(wrong.sum()), "n_other": int((~wrong).sum())}
-    shown_estimate = Estimate(caught, **counts, **_left_out(lambda p: shares(p)[0], clusters, caught, arms))
+    changed = (score[wrong] != shown[wrong]).astype(float)
+    own = Clusters(clusters.code[wrong], arms.kind).of(np.arange(int(wrong.sum())))
+    shown_estimate = Estimate(caught, **counts, **mean_interval(changed, own, (0.0, 1.0)))
     people = [
         PersonContrast(name, len(part), 0, float((part["score"] != part["shown_score"]).mean()), math.nan)
         for name, part in known[wrong].groupby("annotator", observed=True)

@@ -239,7 +239,7 @@ def _label(entry: Any, position: int) -> str:
     if isinstance(entry, Mapping):
         if "a" in entry and "b" in entry:
             return f"{entry['a']}, {entry['b']}"
-        for key in ("name", "label", "criterion", "system", "annotator", "run"):
+        for key in ("name", "label", "criterion", "system", "annotator", "run", "arm"):
             if entry.get(key) is not None:
                 return str(entry[key])
     return str(position)

@@ -23,7 +23,6 @@ import pandas as pd
 from coeval.stats import (
     alt_test,
     correlation_difference,
-    draft_effects,
     fleiss_kappa,
     gwet_ac,
     icc,
@@ -32,6 +31,7 @@ from coeval.stats import (
 )
 from coeval.stats.agreement.alpha import alpha_levels, mean_alpha
 from coeval.stats.agreement.components import variance_components
+from coeval.stats.arm_contrasts import contrast_means, find_pull
 from coeval.stats.clusters import DOCUMENTS, Clusters, sums_interval
 from coeval.stats.judges.closeness import equivalence_test
 from coeval.stats.judges.correlation import Correlations, LevelCorrelations, correlations
@@ -353,17 +353,26 @@ def pull_cells(people: int) -> Draw:
             }
         )
 
+    def effects(rows: pd.DataFrame) -> dict[str, Any]:
+        plain = (rows["shown_score"].isna() | (rows["shown_score"] == rows["draft_score"])).to_numpy()
+        gap = (rows["score"] - rows["draft_score"]).abs().where(plain)
+        rows = rows.assign(
+            cluster=rows["instance"], unit=rows["instance"], planted_score=~plain, planted_error="",
+            distance=gap, adoption=(gap == 0).astype(float).where(gap.notna()),
+        )  # fmt: skip
+        found = {name: contrast_means(rows, name).difference for name in ("adoption", "distance")}
+        return found | {"pull": find_pull(rows)}
+
     def follow(rng: np.random.Generator, size: int) -> np.ndarray:
         return np.clip(rng.normal(0.4, 0.2, size), 0, 1)
 
     big = np.random.default_rng(5)
-    whole = draft_effects(study(big, follow(big, 400), 400))
-    truth = {name: float(getattr(whole, name)) for name in ("adoption", "distance", "pull")}
+    truth = {name: float(value) for name, value in effects(study(big, follow(big, 400), 400)).items()}
 
     def draw(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
-        found = draft_effects(study(rng, follow(rng, people), 80))
+        found = effects(study(rng, follow(rng, people), 80))
         for name, value in truth.items():
-            estimate = getattr(found, name)
+            estimate = found[name]
             limits = estimate.people_ci_low, estimate.people_ci_high
             yield f"{name}, for people like these {people}", covers(limits, value)
 
@@ -431,9 +440,8 @@ class Drafted:
         references = known[["instance", "criterion"]].assign(
             score=known["right"], source="adjudicated scores"
         )
-        (found,) = draft_account_section(replace(frames, references=references)).arms
-        named = {one.name: one.difference.value for one in found.measures}
-        return named | ({"pull": found.pull.value} if found.pull else {})
+        found = draft_account_section(replace(frames, references=references))
+        return {one.name: one.difference.value for one in found.arms[0].measures} | {"pull": found.pull.value}
 
 
 ACCOUNTED = (

@@ -31,7 +31,7 @@ from coeval.safe_csv import safe, to_csv
 from coeval.settings import load_settings
 from coeval.stats import StudyFrames, agreement_section
 from coeval.stats.estimates import Estimate, Spelled
-from coeval.stats.report.assistance import assistance_section
+from coeval.stats.report.draft_account import draft_effects_section
 from coeval.stats.report.systems import Ranked, SystemRow
 from coeval.store import Store
 from coeval.store.queries import criteria, drafts, people, reports, submissions, tasks
@@ -310,10 +310,10 @@ def test_without_a_blind_arm_the_model_section_warns_and_the_effect_is_undefined
 
 def test_without_a_pull_the_adoption_is_shown_once() -> None:
     frames = simulate_frames(planted=0)
-    effects = assistance_section(frames).effects
+    effects = draft_effects_section(frames)
     assert effects.adoption.value.defined and not effects.pull.value.defined
-    (page,) = assistance.build(lambda part: part(frames))
-    assert " ".join(texts(page.tiles)).count("Draft's score adopted") == 1
+    (page,) = assistance.build(lambda part, tables=(): part(frames))
+    assert " ".join(texts(page.tiles)).count("Share of scores equal to the draft's") == 1
 
 
 def test_before_the_first_score_every_section_says_so(context: Context) -> None:

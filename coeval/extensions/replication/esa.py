@@ -12,16 +12,11 @@ import numpy as np
 import pandas as pd
 
 from coeval.errors import InputError
+from coeval.extensions.replication.arm_correlations import contrast_correlations, contrast_people
 from coeval.extensions.replication.cells import Cell, Replication
 from coeval.extensions.replication.esa_campaigns import read_campaigns
 from coeval.stats import Estimate, correlations, krippendorff_alpha
-from coeval.stats.arm_contrasts import (
-    Arms,
-    Contrast,
-    contrast_correlations,
-    contrast_means,
-    contrast_people,
-)
+from coeval.stats.arm_contrasts import Arms, Contrast, contrast_means
 from coeval.stats.clusters import PEOPLE, Clusters, sums_interval
 from coeval.stats.frames import ASSISTED, BLIND
 

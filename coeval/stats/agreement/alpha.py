@@ -21,7 +21,7 @@ from coeval.stats.agreement.unit_kinds import (
     grouped,
     widened_to,
 )
-from coeval.stats.clusters import Clusters, cut, jackknife_interval, parse_clusters
+from coeval.stats.clusters import UNITS, Clusters, cut, jackknife_interval, parse_clusters
 from coeval.stats.estimates import Estimate, adjust_bh
 from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings
 
@@ -279,29 +279,69 @@ def alpha_difference(
     if list(first.units) != list(second.units):
         raise ValueError("The two sets of ratings must have the same units.")
     parsed = parse_clusters(clusters, first.n_units)
-    part = parsed.of(np.flatnonzero((first.per_unit > 1) | (second.per_unit > 1)))
-    of_unit = np.full(first.n_units, -1)
-    of_unit[(first.per_unit > 1) | (second.per_unit > 1)] = part.code
-    sides = [_numbered_alike(side, Clusters(of_unit, part.kind), part.n) for side in (first, second)]
-    alphas = [alpha_of(units, known) for units in sides]
-    details = {"level": known, "alpha_a": float(alphas[0]), "alpha_b": float(alphas[1])}
-    details |= {"n_units_a": int(sides[0].times.sum()), "n_units_b": int(sides[1].times.sum())}
-    for name, alpha in zip(("first", "second"), alphas, strict=True):
-        if not alpha.defined:
-            return Estimate.undefined(f"alpha of the {name} ratings is undefined: {alpha.reason}", **details)
-    gap = float(alphas[0]) - float(alphas[1])
-    return Estimate(gap, **details, **_difference_interval(sides[0], sides[1], known, gap, confidence))
+    return mean_alpha_difference([(first, second)], [parsed], known, confidence=confidence)
 
 
-def _difference_interval(
-    a: UnitKinds, b: UnitKinds, level: Level, gap: float, confidence: float
-) -> dict[str, Any]:
-    """Return the interval of the difference of two alphas over the same clusters."""
-    first, second = grouped([a, b])
-    without = np.empty(0)
-    if first.held.shape[0] > 1:
-        without = first.without_each(_at(level)) - second.without_each(_at(level))
-    return jackknife_interval(gap, without, a.kind, confidence=confidence, n=a.clusters)
+def mean_alpha_difference(
+    pairs: Sequence[tuple[Ratings, Ratings]],
+    clusters: Sequence[Clusters],
+    level: Level = "ordinal",
+    *,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return the mean over criteria of alpha of the first ratings minus alpha of the second.
+
+    Criteria in which one of the alphas is undefined are left out. Criteria are not pooled, because their scales may
+    differ. Each cluster is left out of all criteria, and of both sides, at once.
+
+    Parameters
+    ----------
+    pairs : for each criterion, two sets of ratings of the same units.
+    clusters : the clusters of each criterion's units; the same number means the same document in all criteria.
+    """
+    paired = [(a.per_unit > 1) | (b.per_unit > 1) for a, b in pairs]
+    code = np.concatenate(
+        [np.empty(0, np.int64), *(of.code[kept] for of, kept in zip(clusters, paired, strict=True))]
+    )
+    used, kind = np.unique(code), clusters[0].kind if clusters else UNITS
+    sides = []
+    for two, of in zip(pairs, clusters, strict=True):
+        place = Clusters(np.searchsorted(used, of.code), kind)
+        sides.append([_numbered_alike(side, place, len(used)) for side in two])
+    alphas = [[alpha_of(units, level) for units in two] for two in sides]
+    known = [both for both, two in zip(sides, alphas, strict=True) if all(one.defined for one in two)]
+    means = [_mean_defined([two[k] for two in alphas], bool(known), alphas) for k in (0, 1)]
+    details = {"level": level, "alpha_a": means[0], "alpha_b": means[1], "n_criteria": len(known)}
+    details |= {
+        f"n_units_{name}": sum(int(two[k].times.sum()) for two in known or sides)
+        for k, name in enumerate("ab")
+    }
+    if not known:
+        which = "first" if np.isnan(means[0]) else "second"
+        reasons = [two[["first", "second"].index(which)].reason for two in alphas]
+        why = f": {reasons[0]}" if reasons and reasons[0] else ""
+        return Estimate.undefined(f"alpha of the {which} ratings is undefined{why}", **details)
+    flat = grouped([units for both in known for units in both])
+    without = np.zeros(0)
+    if flat[0].held.shape[0] > 1:
+        gaps = [
+            flat[2 * k].without_each(_at(level)) - flat[2 * k + 1].without_each(_at(level))
+            for k in range(len(known))
+        ]
+        without = np.mean(gaps, axis=0)
+    gap = means[0] - means[1]
+    spread = jackknife_interval(gap, without, kind, confidence=confidence, n=len(used))
+    return Estimate(gap, **details, **spread)
+
+
+def _mean_defined(side: Sequence[Estimate], both: bool, alphas: Sequence[Sequence[Estimate]]) -> float:
+    """Return the mean of one side's alphas: over criteria with both alphas if there are any, else with its own."""
+    kept = [
+        float(alpha)
+        for alpha, two in zip(side, alphas, strict=True)
+        if alpha.defined and (not both or all(one.defined for one in two))
+    ]
+    return float(np.mean(kept)) if kept else np.nan
 
 
 # Alpha without one annotator: each annotator's effect on agreement.

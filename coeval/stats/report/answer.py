@@ -19,7 +19,7 @@ from coeval.stats.report.agreement import (
     Headline,
     people_alphas,
 )
-from coeval.stats.report.assistance import DraftEffectsSection, draft_effects_section
+from coeval.stats.report.draft_account import DraftEffects, draft_effects_section
 
 RELIABLE, FOR_TENTATIVE, TOO_LOW, OPEN, TOO_FEW, UNDEFINED = (
     "reliable",
@@ -73,7 +73,7 @@ def answer_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0)
 
 
 def build_answer(
-    headline: Headline, by_criterion: Mapping[str, Estimate], effects: DraftEffectsSection | None = None
+    headline: Headline, by_criterion: Mapping[str, Estimate], effects: DraftEffects | None = None
 ) -> Answer:
     """Return the answer from computed values. ``effects`` are None if not yet computed."""
     alpha, seen = headline.mean.value, headline.drafts_in_view
@@ -146,12 +146,12 @@ def _sentence(alpha: Estimate, level: str, measured: str) -> str:
     }[level]
 
 
-def describe_effects(effects: DraftEffectsSection) -> str:
+def describe_effects(effects: DraftEffects) -> str:
     """Describe how much the draft moved scores. Without a pull, say how much more often people gave its score.
 
     >>> from coeval.stats.estimates import Spelled
     >>> nothing = Spelled(Estimate.undefined("no score was given without the draft"))
-    >>> describe_effects(DraftEffectsSection(nothing, nothing, Spelled(Estimate(0.37, ci_low=0.25, ci_high=0.49))))
+    >>> describe_effects(DraftEffects(nothing, Spelled(Estimate(0.37, ci_low=0.25, ci_high=0.49))))
     'The draft moved scores by .37 (.25 to .49) of its own error: report it.'
     """
     pull, adoption = effects.pull.value, effects.adoption.value
@@ -191,17 +191,15 @@ def _in_view(seen: DraftsInView) -> list[str]:
     if not seen.n:
         return []
     kept = f", and {_percent(seen.kept)} kept its score" if seen.kept.defined else ""
-    if seen.n == seen.of:
-        many = f"All {seen.n:,} scores were"
-    else:
-        others = ", ".join(f"{n:,} {ARM_WORDS[arm]}" for arm, n in seen.arms.items() if arm not in IN_VIEW)
-        many = f"{seen.n:,} of {seen.of:,} scores were" + (f" (and {others})" if others else "")
+    others = ", ".join(f"{n:,} {ARM_WORDS[arm]}" for arm, n in seen.arms.items() if arm not in IN_VIEW)
+    others = f" (and {others})" if others else ""
+    many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,} scores were"
     measure = (
         "A share of blind assignments, under Study design in Set-up, measures by how much."
         if seen.n == seen.of
         else "Effect of the draft compares them with the others."
     )
-    return [f"{many} given with the draft in view{kept}, which raises agreement. {measure}"]
+    return [f"{many} given with the draft in view{others}{kept}, which raises agreement. {measure}"]
 
 
 def short(value: float) -> str:

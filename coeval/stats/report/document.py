@@ -30,7 +30,6 @@ from coeval.stats.report.alignment import (
     equivalence_tables,
 )
 from coeval.stats.report.answer import answer_section
-from coeval.stats.report.assistance import assistance_section
 from coeval.stats.report.draft_account import draft_account_section, draft_account_tables
 from coeval.stats.report.missing import missing_section
 from coeval.stats.report.model_vs_model import flips_section, flips_tables
@@ -57,15 +56,11 @@ WORDS = {
     "leave_one_out": "alpha without one person",
     "difference": "the change without one person",
     "pairwise": "alpha of two raters",
-    "alpha_difference": "the difference of alphas with and without the draft",
-    "alpha_assisted": "alpha with the draft in view",
-    "alpha_blind": "alpha of blind scores",
     "alpha_before": "alpha before the draft was shown",
     "alpha_after": "alpha after it was shown",
     "adoption": "the increase in using the draft's score",
-    "distance": "the distance from the draft",
     "pull": "the pull of the draft",
-    "caught": "the share of planted errors caught",
+    "lines_caught": "the share of planted lines caught",
     "restored": "the share of wrong scores set right",
     "same_before": "the share equal to the draft before it was shown",
     "same_after": "the share equal to it after",
@@ -109,6 +104,13 @@ WORDS = {
 }
 """The names of the document's values in sentences."""
 
+OF_MEASURES = {
+    "shown": "the value with the draft",
+    "blind": "the value without it",
+    "difference": "the effect of the draft",
+}
+"""The names of a measure's parts, for an arm."""
+
 LEVELS = ("nominal", "ordinal", "interval", "dataset", "document", "system")
 """Parts of a value's place that name its level."""
 
@@ -125,8 +127,8 @@ def section_notes(sections: dict[str, Any]) -> list[str]:
 def _sentence(why: str, places: list[str]) -> str:
     """Return a sentence about the values that are undefined for this reason.
 
-    >>> _sentence("no blind scores yet", ["assistance.alpha_difference.value", "assistance.alpha_blind"])
-    'No blind scores yet: the difference of alphas with and without the draft and alpha of blind scores are undefined.'
+    >>> _sentence("no blind scores yet", ["drafts.pull", "drafts.adoption.value"])
+    "No blind scores yet: the pull of the draft and the increase in using the draft's score are undefined."
     """
     names = list(dict.fromkeys(value_name(place) for place in places))
     head = why[:1].upper() + why[1:]
@@ -142,11 +144,15 @@ def value_name(place: str) -> str:
     'tau-b at document level (judge 1, Be true.)'
     >>> value_name("agreement.humans.ordinal")
     'ordinal alpha of people'
+    >>> value_name("drafts.arms[assisted].measures[seconds].difference.value")
+    'the effect of the draft (assisted, seconds)'
     """
     of = re.findall(r"\[([^\]]*)\]", place)
     parts = [part for part in re.sub(r"\[[^\]]*\]", "", place).split(".") if part != "value"]
     name = next((WORDS[part] for part in reversed(parts) if part in WORDS), parts[-1].replace("_", " "))
     level = next((part for part in reversed(parts) if part in LEVELS), "")
+    if "measures" in parts:
+        name = OF_MEASURES[parts[-1]]
     if level in ("nominal", "ordinal", "interval") and name.startswith("alpha"):
         name = f"{level} {name}"
     elif level and level in parts[-2:-1]:
@@ -269,7 +275,6 @@ SECTIONS: tuple[Section, ...] = (
     Section("time", time_section),
     Section("systems", systems_section, seeded=True),
     Section("alignment", alignment_section, seeded=True),
-    Section("assistance", assistance_section),
     Section("drafts", draft_account_section, tab="draft", tables=draft_account_tables),
     Section("behaviour", behaviour_section),
     Section("quotes", quotes_section),

@@ -13,19 +13,25 @@ from coeval.stats.arm_contrasts import (
     Arms,
     Contrast,
     PersonContrast,
+    contrast_alphas,
     contrast_catches,
     contrast_means,
     contrast_medians,
+    find_pull,
+    share_limits,
     spread_over_people,
 )
-from coeval.stats.draft_effects import arm_alphas
+from coeval.stats.clusters import Clusters, mean_interval
 from coeval.stats.estimates import Estimate, Spelled
-from coeval.stats.frames import ASSISTED, BLIND, SHOWN_ARMS, StudyFrames
-from coeval.stats.report.assistance import draft_effects_section, scored_with_clusters
+from coeval.stats.frames import ASSISTED, BLIND, SHOWN_ARMS, StudyFrames, once
+from coeval.stats.report.first_scores import FirstEffect, first_effect
 from coeval.stats.report.tables import Table
 from coeval.stats.times import IDLE_SECONDS
 
 OTHER_PEOPLE = ("p_value", "n_shown", "n_other", "people_ci_low", "people_ci_high", "people")
+OF_PULL = ("p_value", "n_shifted", "n_planted", "n_instances", "people_ci_low", "people_ci_high", "people")
+NO_BLIND = "no score was given without the draft (blind arm)"
+NO_SHOWN = "no score was given with the draft (assisted arm)"
 NO_REFERENCE = "no reference scores: nothing is adjudicated, and no expert scored without the draft"
 TITLES = {
     "seconds": "Seconds for an item by a criterion, mean",
@@ -38,8 +44,12 @@ TITLES = {
     "error": "Points from the reference",
     "accurate": "Share of scores equal to the reference",
     "caught": "Share of planted scores not given",
+    "pull": "Pull of the draft (share of the way to a shifted score)",
 }
 """The measures in order, with their titles."""
+
+SHARES = ("adoption", "accurate", "caught")
+"""The measures that are shares; their differences are from -1 to 1."""
 
 ARM_NAMES = {
     "assisted": "the full draft",
@@ -54,8 +64,8 @@ class Measure:
 
     name: str
     title: str
-    shown: Estimate
-    blind: Estimate
+    shown: Spelled
+    blind: Spelled
     difference: Spelled
     within_person: bool
     more_blind: int | None
@@ -71,21 +81,50 @@ class ArmAccount:
     scores: int
     blind_scores: int
     measures: list[Measure]
-    pull: Spelled | None
-    """The pull (the share of the way to a shifted score), for the arm that shows scores."""
 
     def of(self, name: str) -> Measure:
         return next(one for one in self.measures if one.name == name)
 
 
 @dataclass(frozen=True)
+class DraftEffects:
+    """The two estimates that other pages show too: adoption (assisted minus blind) and pull."""
+
+    adoption: Spelled
+    pull: Spelled
+
+
+@dataclass(frozen=True)
+class PlantedErrors:
+    """Planted errors: ``restored`` of ``n`` wrong scores were set to the draft's own score; ``lines_caught`` of
+    ``n_lines`` wrong lines were revised or deleted. The share of wrong scores caught is a measure of the arm.
+    """
+
+    n: int
+    restored: Spelled
+    n_lines: int
+    lines_caught: Spelled
+
+
+@dataclass(frozen=True)
 class DraftAccount:
-    """The effects of the drafts: one account per arm, the limits of the design, and a paragraph for a paper."""
+    """The effects of the drafts: one account per arm, the limits of the design, and a paragraph for a paper.
+
+    ``pull`` is how far people move to a shifted score. ``first`` is about people who scored before they saw the draft.
+    """
 
     arms: list[ArmAccount]
+    pull: Spelled
+    planted: PlantedErrors
+    first: FirstEffect
     reference: str
     cannot: list[str]
     paragraph: str
+
+    @property
+    def main(self) -> ArmAccount | None:
+        """Return the account of the full draft, else of the first arm."""
+        return next((one for one in self.arms if one.arm == ASSISTED), self.arms[0] if self.arms else None)
 
 
 def draft_account_section(study: StudyFrames) -> DraftAccount:
@@ -93,27 +132,80 @@ def draft_account_section(study: StudyFrames) -> DraftAccount:
     rows, reference = measured_rows(study)
     present = set(rows["arm"].unique())
     accounts = [_account(study, rows, arm, reference) for arm in SHOWN_ARMS if arm in present]
+    pull = draft_effects_section(study).pull
     cannot = list(_cannot(study, rows, accounts, reference))
-    return DraftAccount(accounts, reference, cannot, " ".join(_paragraph(study, accounts, reference)))
+    paragraph = " ".join(_paragraph(study, accounts, pull.value, reference))
+    planted = _planted(study, rows)
+    return DraftAccount(accounts, pull, planted, first_effect(rows), reference, cannot, paragraph)
+
+
+@once
+def draft_effects_section(study: StudyFrames) -> DraftEffects:
+    """Return adoption and pull, which are available much sooner than the rest of the section."""
+    rows, arms = _drafted_rows(study), Arms(ASSISTED, BLIND, study.clusters.kind)
+    adoption = _contrast(rows, "adoption", arms).difference
+    return DraftEffects(Spelled(adoption, OTHER_PEOPLE), Spelled(find_pull(rows, arms), OF_PULL))
+
+
+def _contrast(rows: pd.DataFrame, name: str, arms: Arms) -> Contrast:
+    """Return the contrast of the means of a measure; the difference of shares is at most 1."""
+    found = contrast_means(rows, name, arms)
+    if not found.difference.defined:
+        reason = NO_BLIND if (rows["arm"] == arms.shown).any() else NO_SHOWN
+        return replace(found, difference=found.difference.having(reason=reason))
+    if name not in SHARES:
+        return found
+    return replace(found, difference=found.difference.having(**share_limits(found.difference.details)))
+
+
+def _planted(study: StudyFrames, rows: pd.DataFrame) -> PlantedErrors:
+    """Return the shares of planted errors that people set right, with intervals over documents."""
+    wrong = rows[rows["planted_score"].astype(bool) & (rows["arm"] == ASSISTED) & rows["shown_score"].notna()]
+    restored = (wrong["score"] == wrong["draft_score"]).astype(float)
+    caught = study.scored["line_caught"] if "line_caught" in study.scored else pd.Series(dtype=float)
+    caught = caught.dropna().astype(float)
+    lines = rows.loc[caught.index]
+    return PlantedErrors(
+        len(wrong),
+        Spelled(_share(restored, wrong["cluster"], study, "no wrong score was shown on purpose")),
+        len(caught),
+        Spelled(_share(caught, lines["cluster"], study, "no wrong line was shown on purpose")),
+    )
+
+
+def _share(values: pd.Series[float], cluster: pd.Series[int], study: StudyFrames, reason: str) -> Estimate:
+    if not len(values):
+        return Estimate.undefined(reason)
+    clusters = Clusters(pd.factorize(cluster)[0], study.clusters.kind)
+    spread = mean_interval(values.to_numpy(dtype=float), clusters, (0.0, 1.0))
+    return Estimate(float(values.mean()), n=len(values), **spread)
+
+
+OF_SCORED = (
+    *("annotator", "group", "instance", "criterion", "arm", "unit", "score", "draft_score", "shown_score"),
+    *("first_score", "planted_score", "planted_error", "genuine"),
+)
+
+
+def _drafted_rows(study: StudyFrames) -> pd.DataFrame:
+    """Return the scores with their clusters, and each score's distance from a draft without a planted error."""
+    rows = study.scored[[*OF_SCORED]]
+    rows = rows.assign(cluster=study.clusters.code[rows["unit"].to_numpy()])
+    gap = (rows["score"] - rows["draft_score"].astype(float).where(rows["genuine"])).abs()
+    return rows.assign(distance=gap, adoption=(gap == 0).astype(float).where(gap.notna()))
 
 
 def measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
     """Return the scores with the measures of each score, and the name of the reference ("" without one)."""
-    scored = scored_with_clusters(study)
-    more = study.scored[["wall_seconds", "active_seconds", "genuine", "group"]]
-    rows = pd.concat([scored, more], axis=1)
-    wall = rows["wall_seconds"].astype(float)
-    active = rows["active_seconds"].astype(float)
+    rows = _drafted_rows(study)
+    wall = study.scored["wall_seconds"].astype(float)
+    active = study.scored["active_seconds"].astype(float)
     seconds = active.where(active.notna(), wall.where(wall <= IDLE_SECONDS))
-    draft = rows["draft_score"].astype(float).where(rows["genuine"])
-    gap = (rows["score"] - draft).abs()
     values, reference = _references(study)
     error = (rows["score"] - rows["unit"].map(values)).abs().where(rows["genuine"])
     return rows.assign(
         seconds=seconds.where(seconds > 0),
         log_seconds=np.log(seconds.where(seconds > 0)),
-        distance=gap,
-        adoption=(gap == 0).astype(float).where(gap.notna()),
         error=error,
         accurate=(error == 0).astype(float).where(error.notna()),
     ), reference
@@ -144,23 +236,22 @@ def _account(study: StudyFrames, rows: pd.DataFrame, arm: str, reference: str) -
         "seconds_median": contrast_medians(rows, "seconds", arms),
         "time_ratio": _as_ratio(contrast_means(rows, "log_seconds", arms)),
         "seconds_per_line": _per_line(study, rows, arms),
-        "adoption": contrast_means(rows, "adoption", arms),
-        "distance": contrast_means(rows, "distance", arms),
-        "agreement": _agreement(rows, arms),
-        "error": unknown or contrast_means(others, "error", arms),
-        "accurate": unknown or contrast_means(others, "accurate", arms),
+        "adoption": _contrast(rows, "adoption", arms),
+        "distance": _contrast(rows, "distance", arms),
+        "agreement": contrast_alphas(rows, arms),
+        "error": unknown or _contrast(others, "error", arms),
+        "accurate": unknown or _contrast(others, "accurate", arms),
         "caught": contrast_catches(rows, arms),
     }
     measures = [
         Measure(
-            name, TITLES[name], one.shown, one.other, Spelled(one.difference, OTHER_PEOPLE), one.within, one.needed,
-            one.people,
+            name, TITLES[name], Spelled(one.shown), Spelled(one.other), Spelled(one.difference, OTHER_PEOPLE),
+            one.within, one.needed, one.people,
         )
         for name, one in contrasts.items()
     ]  # fmt: skip
     sizes = rows["arm"].value_counts()
-    pull = draft_effects_section(study).pull if arm == ASSISTED else None
-    return ArmAccount(arm, int(sizes.get(arm, 0)), int(sizes.get(BLIND, 0)), measures, pull)
+    return ArmAccount(arm, int(sizes.get(arm, 0)), int(sizes.get(BLIND, 0)), measures)
 
 
 def _as_ratio(found: Contrast) -> Contrast:
@@ -205,11 +296,6 @@ def _per_line(study: StudyFrames, rows: pd.DataFrame, arms: Arms) -> Contrast:
     )
     shown, other = (Estimate(float(side.mean()), people=len(both)) for side in sides)
     return Contrast(difference, shown, other, True)
-
-
-def _agreement(rows: pd.DataFrame, arms: Arms) -> Contrast:
-    found = arm_alphas(rows, shown=arms.shown, other=arms.other)
-    return Contrast(found.alpha_difference, found.alpha_assisted, found.alpha_blind)
 
 
 # The limits of the design.
@@ -286,7 +372,9 @@ def _open_questions(account: ArmAccount) -> Iterator[str]:
 # The paragraph for a paper.
 
 
-def _paragraph(study: StudyFrames, accounts: Sequence[ArmAccount], reference: str) -> Iterator[str]:
+def _paragraph(
+    study: StudyFrames, accounts: Sequence[ArmAccount], pull: Estimate, reference: str
+) -> Iterator[str]:
     for account in accounts:
         if not account.blind_scores:
             continue
@@ -298,9 +386,10 @@ def _paragraph(study: StudyFrames, accounts: Sequence[ArmAccount], reference: st
         yield from _tell(account, "adoption", "People gave the draft's score")
         agreement = account.of("agreement")
         if agreement.difference.value.defined:
+            sides = [float(side.value) for side in (agreement.shown, agreement.blind)]
             yield (
-                f"Agreement was {float(agreement.shown):.2f} with it and {float(agreement.blind):.2f} without "
-                f"(ordinal alpha, difference {_limits(agreement.difference.value)})."
+                f"Agreement was {sides[0]:.2f} with it and {sides[1]:.2f} without "
+                f"(ordinal alpha, mean over criteria, difference {_limits(agreement.difference.value)})."
             )
         accurate = account.of("accurate")
         if reference and accurate.difference.value.defined:
@@ -308,12 +397,17 @@ def _paragraph(study: StudyFrames, accounts: Sequence[ArmAccount], reference: st
         elif not reference:
             yield "The accuracy of the scores is unknown, because the study has no reference."
         caught = account.of("caught")
-        if caught.shown.defined:
-            text = f"They kept {1 - float(caught.shown):.0%} of the deliberately wrong scores"
+        if caught.shown.value.defined:
+            text = f"They kept {1 - float(caught.shown.value):.0%} of the deliberately wrong scores"
             if caught.difference.value.defined:
-                alone = 1 - float(caught.blind)
+                alone = 1 - float(caught.blind.value)
                 text += f"; blind people gave these wrong scores {alone:.0%} of the time by themselves"
             yield f"{text}."
+    if pull.defined:
+        low, high = pull.ci
+        sure = ", which may be chance" if not (low > 0 or high < 0) else ""
+        span = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+        yield f"People moved {float(pull):.2f}{span} of the way to a shifted score that was shown{sure}."
     if accounts and any(one.blind_scores for one in accounts):
         yield (
             f"Intervals are 95%, over {study.clusters.kind}, for the people of this study; people who worked in both "
@@ -322,15 +416,17 @@ def _paragraph(study: StudyFrames, accounts: Sequence[ArmAccount], reference: st
 
 
 def _tell_time(account: ArmAccount) -> Iterator[str]:
-    ratio, seconds = account.of("time_ratio").difference.value, account.of("seconds")
+    """Compare typical seconds, which are geometric means, by their ratio."""
+    time = account.of("time_ratio")
+    ratio = time.difference.value
     if not ratio.defined:
         return
     low, high = ratio.ci
     sure = "" if not (low <= 1 <= high) else ", which may be chance"
     how = f"{1 - ratio:.0%} less" if ratio < 1 else f"{ratio - 1:.0%} more"
     yield (
-        f"An item took {how} time with it ({float(seconds.shown):.0f} and {float(seconds.blind):.0f} seconds on "
-        f"average; ratio {float(ratio):.2f} [{low:.2f}, {high:.2f}]{sure})."
+        f"An item took {how} time with it (geometric means {float(time.shown.value):.0f} and "
+        f"{float(time.blind.value):.0f} seconds; ratio {float(ratio):.2f} [{low:.2f}, {high:.2f}]{sure})."
     )
 
 
@@ -341,7 +437,7 @@ def _tell(account: ArmAccount, name: str, what: str) -> Iterator[str]:
     low, high = one.difference.value.ci
     sure = ", which may be chance" if low <= 0 <= high else ""
     yield (
-        f"{what} {float(one.shown):z.0%} of the time with it and {float(one.blind):z.0%} without "
+        f"{what} {float(one.shown.value):z.0%} of the time with it and {float(one.blind.value):z.0%} without "
         f"(difference {_limits(one.difference.value)}{sure})."
     )
 
@@ -349,6 +445,12 @@ def _tell(account: ArmAccount, name: str, what: str) -> Iterator[str]:
 def _limits(value: Estimate) -> str:
     low, high = value.ci
     return f"{float(value):+.2f}" + ("" if math.isnan(low) else f" [{low:+.2f}, {high:+.2f}]")
+
+
+def _with_limits(value: Estimate) -> dict[str, float]:
+    low, high = value.ci
+    p_value = value.details.get("p_value", math.nan)
+    return {"difference": float(value), "ci_low": low, "ci_high": high, "p_value": p_value}
 
 
 # Tables for the Agreement tab and the downloads.
@@ -360,16 +462,28 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
         {
             "shown": ARM_NAMES.get(account.arm, account.arm),
             "measure": one.title,
-            "with": one.shown,
-            "blind": one.blind,
-            "difference": one.difference.value,
-            "ci_low": one.difference.value.ci[0],
-            "ci_high": one.difference.value.ci[1],
+            "with": one.shown.value,
+            "blind": one.blind.value,
+            **_with_limits(one.difference.value),
             "compared": "within person" if one.within_person else "pooled",
         }
         for account in section.arms
         for one in account.measures
-        if one.shown.defined or one.difference.value.defined
+        if one.shown.value.defined or one.difference.value.defined
+    ]
+    others = (
+        (section.pull.value, "the full draft", TITLES["pull"], "shifts of one score"),
+        (
+            section.first.adoption.value,
+            "the draft after a first score",
+            TITLES["adoption"],
+            "after less before",
+        ),
+    )
+    rows += [
+        {"shown": shown, "measure": title, **_with_limits(value), "compared": how}
+        for value, shown, title, how in others
+        if value.defined
     ]
     people = [
         {

@@ -34,7 +34,7 @@ def methods_paragraph(study: StudyFrames, report: Document) -> str:
         _actions(report),
         _time(report),
         _alignment(report),
-        _assistance(report),
+        report["drafts"]["paragraph"],
         _left_out(study),
     )
     return " ".join(sentence for sentence in sentences if sentence)
@@ -228,23 +228,6 @@ def _labels(alignment: Document) -> str:
     if alignment["labels"] == UNDRAFTED:
         return f"{alignment['n_labels']:,} given where no draft could be read"
     return " and ".join(text for name, text in kinds.items() if alignment[name]) or alignment["labels"]
-
-
-def _assistance(report: Document) -> str:
-    section = report["assistance"]
-    parts = []
-    adoption = section["adoption"]["value"]
-    if adoption is not None:
-        parts.append(
-            f"With the draft in view, the share of scores equal to the draft's changed by "
-            f"{_number(adoption)}{_interval(section['adoption'])}."
-        )
-    if section["pull"]["value"] is not None:
-        parts.append(
-            f"People moved {section['pull']['value']:.0%}{_interval(section['pull'])} of the way to a shifted "
-            f"score that was shown."
-        )
-    return " ".join(parts)
 
 
 def _left_out(study: StudyFrames) -> str:

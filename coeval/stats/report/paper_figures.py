@@ -110,15 +110,18 @@ def _systems(report: Document) -> PaperFigure:
 
 
 def _effects(report: Document) -> PaperFigure:
+    section = report["drafts"]
+    main = next((one for one in section["arms"] if one["arm"] == "assisted"), {"measures": []})
+    values = {one["name"]: one["difference"] for one in main["measures"]} | {"pull": section["pull"]}
     names = {
-        "adoption": "Draft's score adopted, assisted minus blind",
-        "distance": "Distance from the draft in points, assisted minus blind",
-        "pull": "Pull of the draft, share of the way to its score",
+        "adoption": "Share of scores equal to the draft's, assisted minus blind",
+        "distance": "Points from the draft's score, assisted minus blind",
+        "pull": "Pull of the draft, share of the way to a shifted score",
     }
-    section = report["assistance"]
     rows = [
-        (text, section[name]["value"], section[name].get("ci_low"), section[name].get("ci_high"))
+        (text, values[name]["value"], values[name].get("ci_low"), values[name].get("ci_high"))
         for name, text in names.items()
+        if name in values
     ]
     title = "Effect of the draft, with 95% intervals"
     return PaperFigure("draft_effects", title, _frame(rows), {"no effect": 0.0}, (-0.2, 0.4))

@@ -30,8 +30,8 @@ def paper_tables(
     -------
     list of Table
         Criteria actions (with votes), evaluation actions, score changes, agreement, pairwise agreement, time,
-        mean pairwise correlations, the four behaviours, score distributions, systems, judges, the effect of
-        assistance, and the tables of other sections. Tables without rows are left out.
+        mean pairwise correlations, the four behaviours, score distributions, systems, judges, and
+        the tables of other sections. Tables without rows are left out.
     """
     document = build_report(study) if report is None else report
     tables = [make(document) for make in _MAKERS]
@@ -284,28 +284,6 @@ def _judges(document: Document) -> Table:
     )
 
 
-def _assistance(document: Document) -> Table:
-    section = document["assistance"]
-    rows = [
-        {"estimate": name, **section[name]}
-        for name in ("adoption", "distance", "pull", "alpha_difference")
-        if section[name]["value"] is not None
-    ]
-    caught = section["sown"]["caught"]
-    if caught["value"] is not None:
-        rows.append({"estimate": "caught wrong scores", **caught})
-    return Table(
-        "assistance",
-        "The effect of assistance",
-        "Assisted minus blind: share of scores equal to the draft's, mean distance from it, ordinal alpha; "
-        "pull: share of the way to a shifted shown score. Intervals from leaving out clusters, for these people; the "
-        "last two columns are for people like these.",
-        _frame(
-            rows, ("estimate", "value", "ci_low", "ci_high", "p_value", "people_ci_low", "people_ci_high")
-        ),
-    )
-
-
 _RATERS = {
     "people": "people",
     "llm": "model and person",
@@ -328,7 +306,6 @@ _MAKERS: Sequence[Callable[[Document], Table]] = (
     _distributions_by_criterion,
     _systems,
     _judges,
-    _assistance,
 )
 
 

@@ -87,8 +87,7 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
     """Return every statistic of a task in one document, as ``stats --json`` prints it.
 
     Args:
-        basis: the scores that it is based on. Sections that compare arms (``assistance``, ``drafts``) use all
-            scores.
+        basis: the scores that it is based on. The section that compares arms (``drafts``) uses all scores.
 
     Raises:
         InputError: the criteria have no such version, or nobody has scored in the arm.
@@ -110,7 +109,7 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
             f"Nobody scored “{slug}” in the arm “{basis.arm[:40]}”; arms with scores: {', '.join(arms) or 'none yet'}."
         )
     cut: dict[str, Any] = reading.get(OnBasis(build_report, basis), EVERY)
-    return cut | {name: whole[name] for name in ("assistance", "drafts")}
+    return cut | {"drafts": whole["drafts"]}
 
 
 @use_case(TEAM)

@@ -13,7 +13,8 @@ from scipy import special
 from coeval.extensions.facets.rasch import Extras, fit
 from coeval.extensions.facets.ruler import ERRATIC
 from coeval.extensions.labelling.chances import allot, chances_so_far, drawn_mean, places
-from coeval.stats import alt_test, catch_rates, jury_mean
+from coeval.stats import alt_test, jury_mean
+from coeval.stats.arm_contrasts import contrast_catches
 from coeval.stats.clusters import DOCUMENTS, Clusters, mean_interval
 from tests.benchmarks.parts.labels_cells import RulerDesign
 
@@ -98,8 +99,8 @@ def planted_cells(documents: int, people: int) -> Draw:
         frame = pd.DataFrame(
             {
                 "annotator": person,
-                "instance": document,
                 "cluster": document,
+                "criterion": "c",
                 "arm": "assisted",
                 "draft_score": 3.0,
                 "shown_score": 4.0,
@@ -107,7 +108,7 @@ def planted_cells(documents: int, people: int) -> Draw:
                 "score": np.where(caught, 3.0, 4.0),
             }
         )
-        low, high = catch_rates(frame).scores.caught.value.ci
+        low, high = contrast_catches(frame).shown.ci
         yield f"planted errors caught, {documents} documents shared by {people} people", low <= 0.7 <= high
 
     return draw

@@ -13,8 +13,8 @@ from coeval.stats.clusters import DOCUMENTS, FEW, Clusters
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.report.agreement import DraftsInView, Headline
 from coeval.stats.report.answer import Answer, answer_section, build_answer, find_level
-from coeval.stats.report.assistance import DraftEffectsSection
 from coeval.stats.report.document import build_report
+from coeval.stats.report.draft_account import DraftEffects
 from tests.benchmarks.coverage import Design, alphas_of, as_ratings
 from tests.support.studies.stats_frames import make_frames
 
@@ -95,7 +95,7 @@ def test_a_criterion_that_the_mean_hides_is_named() -> None:
 )
 def test_a_pull_is_reported_where_its_interval_excludes_zero(low: float, high: float, words: str) -> None:
     nothing = Spelled(Estimate.undefined("no score was given without the draft"))
-    effects = DraftEffectsSection(nothing, nothing, Spelled(estimate(0.37, low, high)))
+    effects = DraftEffects(nothing, Spelled(estimate(0.37, low, high)))
     alpha = estimate(0.85, 0.81, 0.88)
     headline = Headline("ordinal", Spelled(alpha), 1, "all scores", False, WITHOUT, Spelled(alpha))
     assert build_answer(headline, {}, effects).draft == words

@@ -9,18 +9,24 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from coeval.extensions.replication.arm_correlations import contrast_correlations, contrast_people
 from coeval.stats.arm_contrasts import (
+    NO_PLANTED,
     Arms,
+    contrast_alphas,
     contrast_catches,
-    contrast_correlations,
     contrast_means,
     contrast_medians,
-    contrast_people,
 )
 from coeval.stats.estimates import plain
-from coeval.stats.report.draft_account import draft_account_section, draft_account_tables
+from coeval.stats.report.draft_account import (
+    NO_BLIND,
+    draft_account_section,
+    draft_account_tables,
+    draft_effects_section,
+)
 from tests.benchmarks.coverage import Drafted
-from tests.support.studies.stats_frames import make_frames
+from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
 def rows(**columns: object) -> pd.DataFrame:
@@ -135,6 +141,83 @@ def test_the_section_finds_what_the_simulator_put_in() -> None:
     assert found["adoption"] > 0.1 and found["distance"] < -0.1 and found["caught"] < -0.15
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("pull", [0.0, 0.3, 0.6])
+def test_the_shift_recovers_the_pull_that_was_put_in(pull: float) -> None:
+    study = simulate_frames(instances=1500, criteria=("clear",), pull=pull, seed=3)
+    section = draft_account_section(study)
+    found = section.pull.value
+    effects = {name: section.main.of(name).difference.value for name in ("adoption", "distance", "agreement")}
+    assert found.ci_low - 0.02 <= pull <= found.ci_high + 0.02  # whole scores blur it a little
+    if pull:
+        # people who would have given the draft's score anyway dilute adoption
+        assert 0 < effects["adoption"] < pull and effects["adoption"].ci_low > 0
+        assert effects["distance"].ci_high < 0 and effects["agreement"].ci_low > 0
+    else:
+        assert effects["adoption"].ci_low < 0 < effects["adoption"].ci_high
+        assert effects["distance"].ci_low < 0 < effects["distance"].ci_high
+
+
+def test_adoption_and_distance_by_hand() -> None:
+    """Assisted: 2 of 2 at the draft's 3; blind: 1 of 2, the other 2 away: 1 - .5 and 0 - 1."""
+    given = [(1, "assisted", 3), (2, "assisted", 3), (1, "blind", 3), (2, "blind", 5), (3, "assisted", 4)]
+    scores = [
+        {"annotator": f"{arm}{n}", "instance": f"i{n}", "arm": arm, "score": float(score), "draft_score": 3.0}
+        | {"shown_score": 4.0 if n == 3 else 3.0, "planted_score": n == 3}
+        for n, arm, score in given
+    ]
+    account = draft_account_section(make_frames(scores)).main
+    adoption, distance = (account.of(name).difference.value for name in ("adoption", "distance"))
+    assert (adoption, distance) == (0.5, -1.0)
+    assert (adoption.n_shown, adoption.n_other) == (2, 2), "the planted score does not count here"
+    assert account.of("caught").shown.value == 0
+
+
+def test_effects_without_their_arms_say_why() -> None:
+    scores = [
+        {"annotator": name, "instance": f"i{n}", "score": 1.0 + n, "draft_score": 3.0, "shown_score": 3.0}
+        for n in range(4)
+        for name in "ab"
+    ]
+    effects = draft_effects_section(make_frames(scores))
+    assert effects.adoption.value.reason == NO_BLIND and effects.pull.value.reason == NO_PLANTED
+    agreement = draft_account_section(make_frames(scores)).main.of("agreement")
+    assert agreement.difference.value.reason == "no blind scores yet" and agreement.shown.value == 1
+
+
+def test_alphas_of_criteria_on_different_scales_are_not_pooled() -> None:
+    """Scores 1 to 3 and 0 to 10: pooled, the difference of the criteria alone makes agreement."""
+    rng = np.random.default_rng(3)
+    cells = [
+        {"annotator": who, "unit": 2 * n + k, "criterion": k, "cluster": n, "arm": arm, "genuine": True}
+        | {"score": float(rng.integers(1, 4) if k == 0 else rng.integers(6, 11))}
+        for n in range(60)
+        for k in (0, 1)
+        for who, arm in (("a", "assisted"), ("b", "assisted"), ("c", "blind"), ("d", "blind"))
+    ]
+    known = pd.DataFrame(cells)
+    found = contrast_alphas(known)
+    assert abs(found.shown) < 0.25 and abs(found.other) < 0.25
+    assert contrast_alphas(known.assign(criterion=0)).shown > 0.6, "what pooling made of it"
+    assert found.difference.ci_low < 0 < found.difference.ci_high
+
+
+def test_catches_by_annotator_and_overall() -> None:
+    known = pd.DataFrame(
+        [
+            {"annotator": name, "arm": "assisted", "criterion": "c", "cluster": n, "draft_score": 3.0}
+            | {"shown_score": 4.0, "planted_score": True, "score": 4.0 if name == "nodder" else 3.0}
+            for n in range(10)
+            for name in ("nodder", "reader")
+        ]
+    )
+    found = contrast_catches(known)
+    assert found.shown == 0.5 and {one.annotator: one.shown for one in found.people} == {
+        "nodder": 0.0,
+        "reader": 1.0,
+    }
+
+
 def test_the_section_says_what_it_cannot_say() -> None:
     design = Drafted(documents=30, people=4, blind=0.0, planted=0.0)
     plainly = design.rows(np.random.default_rng(1)).drop(columns="right")
@@ -162,7 +245,9 @@ def test_experts_who_are_the_reference_are_not_held_against_it() -> None:
     section = draft_account_section(make_frames(both, criteria=("c0", "c1")))
     assert section.reference == "scores that experts gave without the draft"
     accurate = section.arms[0].of("accurate")
-    assert 0.3 < float(accurate.blind) < 1 and "e" not in {one.annotator for one in accurate.per_annotator}
+    assert 0.3 < float(accurate.blind.value) < 1 and "e" not in {
+        one.annotator for one in accurate.per_annotator
+    }
 
 
 def test_without_references_the_frames_are_as_before() -> None:

@@ -1,8 +1,6 @@
-"""Actions, score changes, the four behaviours, time, and the effect of assistance."""
+"""Actions, score changes, the four behaviours, and time."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pandas as pd
@@ -12,16 +10,12 @@ from hypothesis import strategies as st
 
 from coeval.stats import (
     action_rates,
-    arm_alphas,
-    catch_rates,
-    draft_effects,
     four_behaviours,
     score_changes,
     time_curve,
     time_spent,
 )
 from coeval.stats.actions import others_median
-from coeval.stats.draft_effects import NO_BLIND, NO_PLANTED
 from tests.support.studies.stats_frames import simulate_frames
 
 
@@ -117,68 +111,3 @@ def test_time_curve_ends_at_one() -> None:
     curve = time_curve(np.arange(1, 1001), points=50)
     assert len(curve) == 50 and curve["share"].iloc[-1] == 1 and curve["share"].is_monotonic_increasing
     assert time_curve([]).empty
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pull", [0.0, 0.3, 0.6])
-def test_the_shift_recovers_the_pull_that_was_put_in(pull: float) -> None:
-    study = simulate_frames(instances=1500, criteria=("clear",), pull=pull, seed=3)
-    found, alphas = draft_effects(study.scores), arm_alphas(study.scores)
-    assert found.pull.ci_low - 0.02 <= pull <= found.pull.ci_high + 0.02  # whole scores blur it a little
-    if pull:
-        # people who would have given the draft's score anyway dilute adoption
-        assert 0 < found.adoption < pull and found.adoption.ci_low > 0
-        assert found.distance.ci_high < 0 and alphas.alpha_difference.ci_low > 0
-    else:
-        assert found.adoption.ci_low < 0 < found.adoption.ci_high
-        assert found.distance.ci_low < 0 < found.distance.ci_high
-
-
-def test_adoption_and_distance_by_hand() -> None:
-    """Assisted: 2 of 2 at the draft's 3; blind: 1 of 2, the other 2 away: 1 - .5 and 0 - 1."""
-    rows = [
-        {"instance": 1, "arm": "assisted", "score": 3, "draft": 3},
-        {"instance": 2, "arm": "assisted", "score": 3, "draft": 3},
-        {"instance": 1, "arm": "blind", "score": 3, "draft": 3},
-        {"instance": 2, "arm": "blind", "score": 5, "draft": 3},
-        {"instance": 3, "arm": "assisted", "score": 4, "draft": 3, "shown": 4},  # sown: not counted here
-    ]
-    found = draft_effects(rows)
-    assert (found.adoption, found.distance) == (0.5, -1.0)
-    assert (found.adoption.n_assisted, found.adoption.n_blind) == (2, 2)
-
-
-def test_effects_without_their_arms_say_why() -> None:
-    rows = [{"instance": i, "arm": "assisted", "score": 3, "draft_score": 3} for i in range(4)]
-    found = draft_effects(rows)
-    assert found.adoption.reason == NO_BLIND and found.pull.reason == NO_PLANTED
-    assert "no two people" in arm_alphas(rows).alpha_difference.reason
-    seen = [row | {"annotator": name, "score": row["instance"] + 1} for row in rows for name in "ab"]
-    assert arm_alphas(seen).alpha_difference.reason == "no blind scores yet"
-    with pytest.raises(ValueError, match="lack the column 'arm'"):
-        draft_effects([{"instance": 1, "score": 1, "draft_score": 1}])
-
-
-def test_catch_rates_by_annotator() -> None:
-    rows = [
-        {
-            "instance": i,
-            "annotator": name,
-            "arm": "assisted",
-            "draft_score": 3,
-            "shown_score": 4,
-            "planted_score": True,
-        }
-        | {"score": 4 if name == "nodder" else 3}
-        for i in range(10)
-        for name in ("nodder", "reader")
-    ]
-    planted = catch_rates(pd.DataFrame(rows))
-    assert planted.scores.n == 20 and planted.scores.caught.value == 0.5 and planted.scores.restored == 0.5
-    rates = {row.annotator: float(row.scores.caught.value) for row in planted.per_annotator}
-    assert rates == {"nodder": 0.0, "reader": 1.0}
-    # one of two people in each of ten documents: only the two added quarters of a document have a spread,
-    # sqrt(1 / 16 * 2 / 4) / 10.5 = .016836, and 2.262157 * .016836 / .25 is .15234 on the logit scale
-    assert planted.scores.caught.value.ci_low == pytest.approx(1 / (1 + math.exp(0.15234)), abs=1e-5)
-    # ten documents without a catch happen with a probability of .025 at .3085
-    assert planted.per_annotator[0].scores.caught.value.ci == pytest.approx((0.0, 1 - 0.025**0.1))

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coeval.stats import assistance_section, behaviour_section, build_report, score_change_section
+from coeval.stats import behaviour_section, build_report, draft_account_section, score_change_section
 from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
 from coeval.stats.report.activity import compared_distributions, quotes_section
 from coeval.stats.report.alignment import alignment_section
-from coeval.stats.report.assistance import first_effect
 from coeval.stats.report.document import study_notes
+from coeval.stats.report.first_scores import first_effect
 from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.systems import systems_section
 from tests.support.studies.stats_frames import make_frames, simulate_frames
@@ -91,10 +91,9 @@ def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) 
     ours, theirs = replace(study, scores=scores), replace(study, scores=wild)
     assert score_change_section(ours).n_planted_left_out == hit.sum()
     assert score_change_section(ours) == score_change_section(theirs)
-    found, other = (assistance_section(part) for part in (ours, theirs))
-    assert found.alpha_difference.value == other.alpha_difference.value
-    for name in ("adoption", "distance"):
-        assert found.effects.of(name).value == other.effects.of(name).value
+    found, other = (draft_account_section(part).arms[0] for part in (ours, theirs))
+    for name in ("adoption", "distance", "agreement"):
+        assert found.of(name).difference.value == other.of(name).difference.value
     reports = [build_report(part, replicates=20) for part in (ours, theirs)]
     model = [[row for row in report["agreement"]["pairwise"] if row["b"] == "llm"] for report in reports]
     assert model[0] == model[1] and len(model[0]) == 5
@@ -109,14 +108,14 @@ def test_lines_that_were_sown_count_for_the_catch_rate() -> None:
     rows = [one("ann", f"x{k}", "assisted", 3.0, planted_error="evidence" if k < 4 else "") for k in range(6)]
     study = make_frames(rows)
     study.scores["line_caught"] = [1.0, 1.0, 1.0, 0.0, np.nan, np.nan]
-    planted = assistance_section(study).planted
-    assert (planted.scores.n, planted.lines.n, planted.lines.caught.value) == (0, 4, 0.75)
-    # standard error .25, so that log(3) -+ 3.182446 * .25 / (.75 * .25) on the logit scale
-    assert planted.lines.caught.value.ci == pytest.approx((0.041303, 0.995236), abs=1e-5)
+    planted = draft_account_section(study).planted
+    assert (planted.n, planted.n_lines, planted.lines_caught.value) == (0, 4, 0.75)
+    low, high = planted.lines_caught.value.ci
+    assert 0 <= low < 0.75 < high <= 1 and planted.lines_caught.get("resampled") == "instances"
 
 
 def test_the_arm_first_has_its_own_figures() -> None:
-    section = assistance_section(mixed()).first
+    section = draft_account_section(mixed()).first
     shares = section.shares
     assert (section.n, section.n_instances) == (2, 2)
     assert (shares.same_before, shares.same_after, section.adoption.value) == (0.0, 1.0, 1.0)

@@ -62,7 +62,7 @@ def test_the_names_scripts_depend_on(report: dict[str, Any]) -> None:
     assert list(report)[:2] == ["task", "annotators"]
     sections = ("units", "agreement", "actions", "score_change", "time", "systems", "notes")
     assert set(sections) < set(report)
-    assert {"alignment", "assistance", "behaviour"} < set(report)
+    assert {"alignment", "drafts", "behaviour"} < set(report)
     agreement = report["agreement"]
     assert set(agreement["humans"]) == set(agreement["humans_and_llm"]) == {"nominal", "ordinal", "interval"}
     pair = {"a", "b", "n", "nominal", "ordinal", "interval"}
@@ -280,7 +280,6 @@ def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
         "distributions_by_criterion",
         "systems",
         "judges",
-        "assistance",
         "variance_components",
         "people_needed",
     }

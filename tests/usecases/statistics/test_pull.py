@@ -114,7 +114,7 @@ def test_the_pull_is_recovered_within_its_interval(context: Context, owner: Pers
             assert Worker(client, name, pull).work() == N_INSTANCES * len(CRITERIA)
 
     frames = get_frames(context, owner, "demo")
-    found = build_report(frames, replicates=400)["assistance"]
+    found = build_report(frames, replicates=400)["drafts"]
     assert found["pull"]["ci_low"] <= pull <= found["pull"]["ci_high"]
     # 960 evaluations, three quarters assisted, half of them with a planted error, half of these by score: 180 expected
     assert 120 <= found["pull"]["n_shifted"] <= 240
@@ -122,9 +122,12 @@ def test_the_pull_is_recovered_within_its_interval(context: Context, owner: Pers
     assert found["pull"]["ci_high"] - found["pull"]["ci_low"] < 0.3
     # adoption sees the pull only in part (notes: .125 for .3, which takes more people than these), and none where
     # there is none
-    assert (found["adoption"]["ci_low"] <= 0 <= found["adoption"]["ci_high"]) == (pull == 0)
-    caught = found["sown"]["caught"]["value"]
-    assert found["sown"]["n"] == found["pull"]["n_shifted"] and 0 < caught < 1
+    measures = {one["name"]: one for one in found["arms"][0]["measures"]}
+    adoption = measures["adoption"]["difference"]
+    assert (adoption["ci_low"] <= 0 <= adoption["ci_high"]) == (pull == 0)
+    assert (
+        found["planted"]["n"] == found["pull"]["n_shifted"] and 0 < measures["caught"]["shown"]["value"] < 1
+    )
 
 
 def test_adjudicated_and_given_reference_scores_are_read(context: Context, owner: Person) -> None:

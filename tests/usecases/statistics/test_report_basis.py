@@ -35,7 +35,7 @@ def test_version_and_arm_choose_the_scores(asked: Context, owner: Person) -> Non
     assisted = get_report(asked, owner, "demo", Basis(1, "assisted"))
     for whole, one, other in zip(count(first), count(blind), count(assisted), strict=True):
         assert whole[1] == one[1] + other[1] and one[1] > 0 and other[1] > 0
-    assert blind["assistance"] == first["assistance"], "what compares arms rests on all of them"
+    assert blind["drafts"] == first["drafts"], "what compares arms rests on all of them"
 
 
 def test_what_there_is_not_is_named(asked: Context, owner: Person) -> None:

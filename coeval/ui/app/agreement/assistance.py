@@ -7,61 +7,48 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.draft_effects import Caught, CaughtLines
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.report.agreement import arm_counts, describe_arms
 from coeval.stats.report.answer import describe_effects
-from coeval.stats.report.assistance import (
-    AssistanceSection,
-    DraftEffectsSection,
-    FirstEffect,
-    FirstShares,
-    assistance_section,
-)
 from coeval.stats.report.document import section_notes
-from coeval.stats.report.model_vs_model import mean_pairwise
-from coeval.ui.app.agreement.figures import (
-    Figure,
-    Get,
-    Page,
-    banner,
-    data_table,
-    split_estimates,
-    tile,
+from coeval.stats.report.draft_account import (
+    TITLES,
+    ArmAccount,
+    DraftAccount,
+    DraftEffects,
+    draft_account_section,
+    draft_effects_section,
 )
+from coeval.stats.report.first_scores import FirstEffect, FirstShares
+from coeval.stats.report.model_vs_model import mean_pairwise
+from coeval.ui.app.agreement.figures import Figure, Get, Page, banner, data_table, split_estimates, tile
 from coeval.ui.app.agreement.judge_tables import pairwise_table
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import brief, number, numbered, p_value, percent, plural, shown
+from coeval.ui.components.number_words import brief, number, numbered, percent, plural, shown
 from coeval.ui.components.view import Node, el
 
-ESTIMATORS = {
-    "adoption": ("Draft's score adopted", "P(score = draft), assisted minus blind"),
-    "distance": ("Distance from the draft", "mean |score − draft| in points, assisted minus blind"),
-    "pull": (
-        "Pull of the draft",
-        "how far people move towards a shown score, measured with scores shifted by one",
-    ),
-}
+MEASURES = ("adoption", "distance")
+"""The measures of an arm in the chart of estimates, beside the pull."""
 
 
 def build(get: Get) -> Iterator[Page]:
-    section = get(assistance_section)
-    effects, scope = section.effects, _page_scope(section, get(arm_counts))
+    section = get(draft_account_section, tables=("actions", "references"))
+    effects, scope = get(draft_effects_section), _page_scope(section, get(arm_counts))
     words = describe_effects(effects)
     yield Page(
         answer=el("div.answer", el("p.verdict", words)) if words else None,
         banner=_missing_arm(section),
-        tiles=[_pull_tile(effects), _adoption_tile(effects), _alpha_tile(section)],
+        tiles=[_pull_tile(effects), _adoption_tile(effects), _agreement_tile(section.main)],
         figures=_figures(section),
-        tables=[_table(section), pairwise_table(get(mean_pairwise)), *_caught_table(section)],
-        notes=section_notes({"assistance": section}),
+        tables=[pairwise_table(get(mean_pairwise)), *_caught_table(section)],
+        notes=section_notes({"drafts": section}),
         scope=scope,
     )
 
 
-def _page_scope(section: AssistanceSection, arms: Mapping[str, int]) -> str:
+def _page_scope(section: DraftAccount, arms: Mapping[str, int]) -> str:
     """Return the scores of the study by what people saw, and how planted errors count."""
-    planted = section.effects.pull.get("n_planted")
+    planted = section.pull.get("n_planted")
     used = f"{plural(planted, 'score')} with a planted error, used only for the pull" if planted else ""
     return " · ".join(text for text in (describe_arms(arms), used) if text)
 
@@ -79,20 +66,26 @@ def pull_scope(pull: Spelled) -> str:
 
 def _arms_scope(effect: Spelled) -> str:
     """Return the scores behind a difference between the arms."""
-    return f"{effect.get('n_assisted') or 0:,} assisted and {effect.get('n_blind') or 0:,} blind scores, none planted"
+    return f"{effect.get('n_shown') or 0:,} assisted and {effect.get('n_other') or 0:,} blind scores, none planted"
 
 
-def _figures(section: AssistanceSection) -> list[Figure]:
-    if not any(section.effects.of(name).value.defined for name in ESTIMATORS):
+def _figures(section: DraftAccount) -> list[Figure]:
+    effects = _estimates(section)
+    if not any(effect.value.defined for effect in effects.values()):
         return first_figures(section.first)
-    return [estimators_figure(section.effects), alphas_figure(section), *first_figures(section.first)]
+    return [estimators_figure(effects), alphas_figure(section), *first_figures(section.first)]
 
 
-def _missing_arm(section: AssistanceSection) -> Node | None:
-    adoption = section.effects.adoption
-    if adoption.get("n_blind"):
+def _estimates(section: DraftAccount) -> dict[str, Spelled]:
+    """Return the estimates of the draft's effect by the names of ``TITLES``."""
+    of_arm = {name: section.main.of(name).difference for name in MEASURES} if section.main else {}
+    return of_arm | {"pull": section.pull}
+
+
+def _missing_arm(section: DraftAccount) -> Node | None:
+    if section.main and section.main.blind_scores:
         return None
-    if not adoption.get("n_assisted") and not section.first.n:
+    if not section.main and not section.first.n:
         return banner("Nobody has scored with the draft in view yet, so there is no effect to measure.")
     return banner(
         "Nobody has scored without the draft yet, so its pull cannot be separated from "
@@ -101,28 +94,28 @@ def _missing_arm(section: AssistanceSection) -> Node | None:
     )
 
 
-def pull_tile(section: DraftEffectsSection) -> Node | None:
+def pull_tile(effects: DraftEffects) -> Node | None:
     """Return the tile of the pull, or of the adoption of the draft's score if the pull is undefined. The
     Agreement section shows it too.
     """
-    return _pull_tile(section) or _adoption_tile(section)
+    return _pull_tile(effects) or _adoption_tile(effects)
 
 
-def _pull_tile(section: DraftEffectsSection) -> Node | None:
-    pull = section.pull
+def _pull_tile(effects: DraftEffects) -> Node | None:
+    pull = effects.pull
     return tile(
         "Pull of the draft",
         pull.value,
-        "share of the distance to its score",
+        "share of the way to a shifted score",
         more=(_other_people(pull),),
         basis=pull_scope(pull),
     )
 
 
-def _adoption_tile(section: DraftEffectsSection) -> Node | None:
-    adoption = section.adoption
+def _adoption_tile(effects: DraftEffects) -> Node | None:
+    adoption = effects.adoption
     return tile(
-        "Draft's score adopted",
+        TITLES["adoption"],
         adoption.value,
         "assisted minus blind",
         more=(_other_people(adoption),),
@@ -133,28 +126,24 @@ def _adoption_tile(section: DraftEffectsSection) -> Node | None:
 
 def _other_people(effect: Spelled) -> str:
     """Return the interval that also covers other people."""
-    found = _people_interval(effect)
-    return f"for a new sample of people {found}" if found else ""
+    low, high = effect.get("people_ci_low"), effect.get("people_ci_high")
+    return "" if low is None or low != low else f"for a new sample of people [{number(low)}, {number(high)}]"
 
 
-def _alpha_tile(section: AssistanceSection) -> Node | None:
-    about = f"assisted {number(section.alpha_assisted)} minus blind {number(section.alpha_blind)}"
+def _agreement_tile(account: ArmAccount | None) -> Node | None:
+    if account is None:
+        return None
+    agreement = account.of("agreement")
+    about = f"with it {number(agreement.shown.value)} minus blind {number(agreement.blind.value)}, means over criteria"
     return tile(
-        "Difference in alpha",
-        section.alpha_difference.value,
-        about,
-        rows="reliability.csv",
-        axis=(-1.0, 1.0),
+        TITLES["agreement"], agreement.difference.value, about, rows="reliability.csv", axis=(-1.0, 1.0)
     )
 
 
-def estimators_figure(section: DraftEffectsSection) -> Figure:
+def estimators_figure(effects: Mapping[str, Spelled]) -> Figure:
     """Return the chart of the estimates of the draft's effect, with their intervals."""
-    frame = pd.DataFrame([_estimator_row(name, section.of(name)) for name in ESTIMATORS])
-    words = " ".join(
-        f"{ESTIMATORS[name][0]} ({ESTIMATORS[name][1]}): {shown(section.of(name).value)}."
-        for name in ESTIMATORS
-    )
+    frame = pd.DataFrame([_estimator_row(name, effect) for name, effect in effects.items()])
+    words = " ".join(f"{TITLES[name]}: {shown(effect.value)}." for name, effect in effects.items())
     drawn, undefined = split_estimates(frame, "estimator")
     return Figure(
         "assistance",
@@ -162,32 +151,34 @@ def estimators_figure(section: DraftEffectsSection) -> Figure:
         frame[["estimator", "meaning", "value", "low", "high", "p_value", "reason"]],
         lambda: charts.forest(drawn, words, lines={"no effect": 0.0}, domain=(-0.2, 0.4)),
         words if len(drawn) else undefined,
-        note=undefined if len(drawn) else "",
+        note=undefined if len(drawn) else "assisted minus blind; the pull: from shifted scores",
         nothing=drawn.empty,
     )
 
 
 def _estimator_row(name: str, effect: Spelled) -> dict[str, Any]:
-    title, meaning = ESTIMATORS[name]
     value = effect.value
     low, high = value.ci
     return {
         "estimator": name,
-        "meaning": meaning,
-        "label": charts.wrapped(title),
+        "meaning": TITLES[name],
+        "label": charts.wrapped(TITLES[name]),
         "value": float(value),
         "low": low,
         "high": high,
         "p_value": effect.get("p_value"),
         "reason": value.reason or "",
         "text": brief(value),
-        "about": f"{title}: {shown(value)}",
+        "about": f"{TITLES[name]}: {shown(value)}",
     }
 
 
-def alphas_figure(section: AssistanceSection) -> Figure:
+def alphas_figure(section: DraftAccount) -> Figure:
     """Return the chart of people's alpha with and without the draft, and of first scores before and after it."""
-    arms = {"With the draft": section.alpha_assisted, "Blind": section.alpha_blind}
+    arms = {}
+    if section.main:
+        agreement = section.main.of("agreement")
+        arms = {"With the draft": agreement.shown.value, "Blind": agreement.blind.value}
     if section.first.n:
         arms |= {"Before the draft": section.first.alpha_before, "After it": section.first.alpha_after}
     rows = [
@@ -274,91 +265,21 @@ def first_words(first: FirstEffect) -> str:
     )
 
 
-PLANTED_NOTE = " · planted errors count only for the pull"
-
-
-def _table(section: AssistanceSection) -> Node | None:
-    rows = [
-        (
-            *ESTIMATORS[name],
-            shown(effect.value),
-            p_value(effect.get("p_value")),
-            _people_interval(effect),
-            _count(effect, "n_assisted"),
-            _count(effect, "n_blind"),
-            _count(effect, "n_shifted"),
-        )
-        for name in ESTIMATORS
-        for effect in [section.effects.of(name)]
-    ]
-    effect = section.alpha_difference
-    if section.first.n:
-        change = section.first.adoption
-        rows.append(
-            (
-                "Scored first: draft's score adopted",
-                "P(score = draft), after seeing it minus before, the same people",
-                shown(change.value),
-                p_value(change.get("p_value")),
-                "",
-                f"{section.first.n:,}",
-                "",
-                "",
-            )
-        )
-    rows.append(
-        (
-            "Difference in alpha",
-            "ordinal, assisted minus blind, joint interval",
-            shown(effect.value),
-            p_value(effect.get("p_value")),
-            "",
-            _count(effect, "n_units_a"),
-            _count(effect, "n_units_b"),
-            "",
-        )
-    )
-    columns = [
-        "Estimate",
-        "Definition",
-        "Value [95%], these people",
-        "p",
-        "People like these",
-        "Assisted",
-        "Blind",
-        "Shifted",
-    ]
-    note = "counts are scores in each arm, or units for alpha"
-    return data_table(
-        "Estimates", pd.DataFrame(rows, columns=columns), note + PLANTED_NOTE * bool(section.planted.scores.n)
-    )
-
-
-def _people_interval(effect: Spelled) -> str:
-    low, high = effect.get("people_ci_low"), effect.get("people_ci_high")
-    return "" if low is None or low != low else f"[{number(low)}, {number(high)}]"
-
-
-def _count(effect: Spelled, name: str) -> str:
-    n = effect.get(name)
-    return "" if n is None else f"{n:,}"
-
-
-def _caught_table(section: AssistanceSection) -> list[Node | None]:
+def _caught_table(section: DraftAccount) -> list[Node | None]:
     """Return the table of caught planted errors, by annotator."""
-    planted = section.planted
-    if not planted.scores.n and not planted.lines.n:
-        return []
-    everybody: list[tuple[str, Caught | CaughtLines]] = [
-        ("wrong scores", planted.scores),
-        ("lines of another instance", planted.lines),
-    ]
-    rows = [("everybody", what, *_caught(part)) for what, part in everybody if part.n]
-    rows += [(row.annotator, "wrong scores", *_caught(row.scores)) for row in planted.per_annotator]
+    planted, rows = section.planted, []
+    if section.main and planted.n:
+        caught = section.main.of("caught")
+        rows = [("everybody", "wrong scores", shown(caught.shown.value, percent), f"{planted.n:,}")]
+        rows += [
+            (row.annotator, "wrong scores", percent(row.shown), f"{row.n_shown:,}")
+            for row in caught.per_annotator
+        ]
+    if planted.n_lines:
+        lines = shown(planted.lines_caught.value, percent)
+        rows.insert(
+            min(1, len(rows)), ("everybody", "lines of another instance", lines, f"{planted.n_lines:,}")
+        )
     frame = pd.DataFrame(rows, columns=["Person", "Planted error", "Caught [95%]", "Planted"])
     note = "caught: the wrong score was changed, or the line was revised or deleted"
     return [data_table("Planted errors caught", frame, note)]
-
-
-def _caught(part: Caught | CaughtLines) -> tuple[str, str]:
-    return shown(part.caught.value, percent), f"{part.n:,}"

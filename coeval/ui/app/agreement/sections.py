@@ -31,7 +31,7 @@ from coeval.ui.components.view import Node, el
 from coeval.usecases.access import Context
 from coeval.usecases.reports.report_cache import Reading
 from coeval.usecases.reports.report_process import HelperEndedError
-from coeval.usecases.reports.statistics import get_reading, list_versions
+from coeval.usecases.reports.statistics import EVERY, get_reading, list_versions
 
 __all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
 
@@ -180,7 +180,7 @@ def _as_of(taken_at: str, since: int) -> Node:
 
 def _further_tables(get: Get, section: str) -> list[Node | None]:
     """Return the tables of report sections without a page of their own (see ``stats.report.registry``)."""
-    return [_show_table(table) for tab, table in get(list_tables, tables=("comparisons",)) if tab == section]
+    return [_show_table(table) for tab, table in get(list_tables, tables=EVERY) if tab == section]
 
 
 def _show_table(table: Table) -> Node | None:

@@ -1,4 +1,4 @@
-"""The section on the influence of the draft, and the comparison of first and final scores."""
+"""First scores compared with the same people's final scores, after they saw the draft."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.alpha import krippendorff_alpha
-from coeval.stats.clusters import DOCUMENTS, INSTANCES, parse_clusters, sums_interval
-from coeval.stats.draft_effects import CatchRates, arm_alphas, catch_rates, draft_effects, share_limits
+from coeval.stats.agreement.alpha import mean_alpha
+from coeval.stats.arm_contrasts import share_limits
+from coeval.stats.clusters import DOCUMENTS, INSTANCES, Clusters, parse_clusters, sums_interval
 from coeval.stats.estimates import FLAT, Estimate, Spelled
-from coeval.stats.frames import FIRST, StudyFrames, once
-from coeval.stats.rating_matrix import Codes, encode_ratings
-
-# The effect of the draft: each first score compared with the same person's final score.
+from coeval.stats.frames import FIRST
+from coeval.stats.rating_matrix import encode_ratings
 
 NO_FIRST = "nobody has scored before seeing the draft (arm first)"
 
@@ -109,96 +107,12 @@ def _adoption(known: pd.DataFrame, confidence: float) -> Estimate:
 
 
 def _alpha(known: pd.DataFrame, column: str) -> Estimate:
-    """Return ordinal alpha of the scores in a column."""
-    places = known["unit"] if "unit" in known else known.groupby(["instance", "criterion"]).ngroup()
-    (unit, units), (who, people) = pd.factorize(places), pd.factorize(known["annotator"])
-    values: Any = known[column].to_numpy(dtype=float)
-    return krippendorff_alpha(encode_ratings(who, unit, values, tuple(people), list(units)), "ordinal")
-
-
-# The section on the draft's influence on people who saw it.
-
-COUNTS = (
-    "n_assisted",
-    "n_blind",
-    "n_shifted",
-    "n_planted",
-    "n_instances",
-    "replicates",
-    "replicates_left_out",
-)
-OTHER_PEOPLE = ("people_ci_low", "people_ci_high", "people")
-
-
-@dataclass(frozen=True)
-class DraftEffectsSection:
-    """Adoption, distance and pull, which are available much sooner than the rest of the section."""
-
-    adoption: Spelled
-    distance: Spelled
-    pull: Spelled
-
-    def of(self, name: str) -> Spelled:
-        """Return one of the three estimates."""
-        return {"adoption": self.adoption, "distance": self.distance, "pull": self.pull}[name]
-
-
-OF_SCORED = (
-    *(
-        "annotator",
-        "instance",
-        "criterion",
-        "arm",
-        "unit",
-        "score",
-        "draft_score",
-        "shown_score",
-        "first_score",
-    ),
-    *("planted_score", "planted_error"),
-)
-
-
-@dataclass(frozen=True)
-class AssistanceSection:
-    """The influence of the draft on people. ``first`` is about people who scored before they saw it."""
-
-    effects: DraftEffectsSection = field(metadata=FLAT)
-    alpha_difference: Spelled
-    alpha_assisted: Estimate
-    alpha_blind: Estimate
-    planted: CatchRates = field(metadata={"key": "sown"})
-    first: FirstEffect
-
-
-@once
-def draft_effects_section(study: StudyFrames) -> DraftEffectsSection:
-    """Return adoption, distance and pull, with intervals for these people and for similar people."""
-    effects = draft_effects(scored_with_clusters(study))
-    names = ("p_value", *COUNTS, *OTHER_PEOPLE)
-    return DraftEffectsSection(
-        *(Spelled(effect, names) for effect in (effects.adoption, effects.distance, effects.pull))
-    )
-
-
-def assistance_section(study: StudyFrames) -> AssistanceSection:
-    """Return the influence of the draft: adoption, distance, pull, alphas by arm, catch rates of planted errors."""
-    alphas = arm_alphas(scored_with_clusters(study))
-    return AssistanceSection(
-        effects=draft_effects_section(study),
-        alpha_difference=Spelled(alphas.alpha_difference, ("p_value", "n_units_a", "n_units_b")),
-        alpha_assisted=alphas.alpha_assisted,
-        alpha_blind=alphas.alpha_blind,
-        planted=catch_rates(study.scored.assign(cluster=_clusters_of_scores(study))),
-        first=first_effect(scored_with_clusters(study)),
-    )
-
-
-def scored_with_clusters(study: StudyFrames) -> pd.DataFrame:
-    """Return the columns of ``scored`` that the effects need, and ``cluster``."""
-    scored = study.scored[[*OF_SCORED]]
-    return scored.assign(cluster=_clusters_of_scores(study))
-
-
-def _clusters_of_scores(study: StudyFrames) -> Codes:
-    return study.clusters.code[study.scored["unit"].to_numpy()]
+    """Return ordinal alpha of the scores in a column, the mean over criteria."""
+    parts = []
+    for _, part in known.groupby("criterion", sort=False, observed=True):
+        (unit, units), (who, people) = pd.factorize(part["instance"]), pd.factorize(part["annotator"])
+        values: Any = part[column].to_numpy(dtype=float)
+        parts.append(encode_ratings(who, unit, values, tuple(people), list(units)))
+    found = mean_alpha(parts, [Clusters(np.arange(data.n_units)) for data in parts])
+    n = sum(int((data.per_unit > 1).sum()) for data in parts)
+    return Estimate(float(found), reason=found.reason, n_units=n)

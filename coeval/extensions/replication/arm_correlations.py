@@ -1,0 +1,145 @@
+"""Correlations in two arms, and the correlation of each person's scores with a column."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.stats.arm_contrasts import Arms, Contrast, PersonContrast, spread_over_people
+from coeval.stats.clusters import PEOPLE, Clusters, OfSums, sums_interval
+from coeval.stats.estimates import Estimate, t_limits
+from coeval.stats.judges.vector_correlation import correlate
+from coeval.stats.rating_matrix import Numbers
+
+ARMS = Arms()
+FEWEST = 5
+"""The smallest number of scores for a person's own correlation."""
+
+
+def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = ARMS) -> Contrast:
+    """Return the difference of Pearson's r between two arms: the mean over criteria, jackknifed over clusters.
+
+    Parameters
+    ----------
+    rows : ``arm``, ``cluster``, the columns, and ``criterion`` if there are several: one row per unit and arm.
+
+    >>> rows = pd.DataFrame({"arm": ["assisted"] * 4 + ["blind"] * 4, "cluster": [0, 1, 2, 3] * 2,
+    ...                      "x": [1, 2, 3, 4, 1, 2, 3, 4], "y": [1, 2, 3, 4, 4, 3, 2, 1]})
+    >>> float(contrast_correlations(rows, "x", "y").difference)
+    2.0
+    """
+    known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=[x, y])
+    if not len(known):
+        return Contrast.undefined("these arms have no measured values")
+    cluster = Clusters(pd.factorize(known["cluster"])[0], arms.kind)
+    names = known["criterion"] if "criterion" in known else pd.Series(0, known.index)
+    blocks, counts = [], []
+    for criterion in names.unique():
+        own = (names == criterion).to_numpy()
+        for arm in (arms.shown, arms.other):
+            kept = own & (known["arm"] == arm).to_numpy()
+            a, b = (known[name].to_numpy(dtype=float) for name in (x, y))
+            # centred, so that sums of squares keep their precision
+            a, b = (np.where(kept, side - side[kept].mean() if kept.any() else 0.0, 0.0) for side in (a, b))
+            blocks.append(np.column_stack([kept, a, b, a * a, b * b, a * b]))
+            counts.append(int(kept.sum()))
+    sums = cluster.sums(np.hstack(blocks))
+    values: list[Estimate] = []
+    of: list[OfSums] = [
+        lambda table: _mean_known(_pearsons(table)[:, ::2] - _pearsons(table)[:, 1::2]),
+        lambda table: _mean_known(_pearsons(table)[:, ::2]),
+        lambda table: _mean_known(_pearsons(table)[:, 1::2]),
+    ]
+    for statistic in of:
+        point = float(statistic(sums.sum(axis=0)[None, :])[0])
+        if math.isnan(point):
+            return Contrast.undefined("the scores of an arm are all the same, or too few")
+        values.append(
+            Estimate(point, **sums_interval(sums, statistic, arms.kind, confidence=arms.confidence))
+        )
+    n = {"n_shown": sum(counts[::2]), "n_other": sum(counts[1::2])}
+    return Contrast(values[0].having(**n), values[1], values[2])
+
+
+def _pearsons(rows: Numbers) -> Numbers:
+    """Return replicates x blocks: Pearson's r from the sums of each block."""
+    n, a, b, aa, bb, ab = np.moveaxis(rows.reshape(len(rows), -1, 6), 2, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (aa - a * a / n) * (bb - b * b / n)
+        return np.asarray((ab - a * b / n) / np.sqrt(np.where(spread > 1e-9, spread, np.nan)))
+
+
+def _mean_known(values: Numbers) -> Numbers:
+    """Return the mean of each row over its defined values; nan if it has none."""
+    there = ~np.isnan(values)
+    found = np.full(len(values), np.nan)
+    np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=found, where=there.any(axis=1))
+    return found
+
+
+def contrast_people(
+    rows: pd.DataFrame,
+    column: str,
+    arms: Arms = ARMS,
+    *,
+    method: str = "spearman",
+) -> Contrast:
+    """Return how much the mean correlation of people's scores with a column differs between two arms.
+
+    People with both arms are compared with themselves (paired t). If fewer than two have both, Welch's t compares
+    people.
+    """
+    known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=["score", column])
+    found: dict[str, dict[Any, float]] = {arms.shown: {}, arms.other: {}}
+    sizes: dict[tuple[Any, str], int] = {}
+    for key, part in known.groupby(["annotator", "arm"], observed=True):
+        name, arm = key[0], str(key[1])
+        sizes[name, arm] = len(part)
+        if len(part) < FEWEST:
+            continue
+        r = correlate(part["score"].to_numpy(dtype=float), part[column].to_numpy(dtype=float), method)
+        if not np.isnan(r):
+            found[arm][name] = r
+    people = [
+        PersonContrast(
+            name,
+            sizes.get((name, arms.shown), 0),
+            sizes.get((name, arms.other), 0),
+            found[arms.shown].get(name, math.nan),
+            found[arms.other].get(name, math.nan),
+        )
+        for name in dict.fromkeys([*found[arms.shown], *found[arms.other]])
+    ]
+    both = [one for one in people if not math.isnan(one.difference)]
+    kept = both if len(both) > 1 else people
+    sides = [np.array([getattr(one, side) for one in kept]) for side in ("shown", "other")]
+    sides = [side[~np.isnan(side)] for side in sides]
+    if min(map(len, sides)) < 2:
+        return Contrast.undefined(f"fewer than two people have {FEWEST} scores that differ in each arm")
+    means = [float(side.mean()) for side in sides]
+    if len(both) > 1:
+        spread = spread_over_people(np.array([one.difference for one in both]), arms.confidence)
+        low, high = spread["people_ci_low"], spread["people_ci_high"]
+        how = "Student's t over people's own differences"
+    else:
+        low, high = _welch(sides[0], sides[1], arms.confidence)
+        how = "Welch's t over people"
+    details = {"ci_low": low, "ci_high": high, "interval_kind": how, "resampled": PEOPLE}
+    difference = Estimate(means[0] - means[1], **details, clusters=len(kept))
+    shown, other = (Estimate(mean, people=len(side)) for mean, side in zip(means, sides, strict=True))
+    return Contrast(difference, shown, other, len(both) > 1, None, people)
+
+
+def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
+    """Return the confidence limits of the difference between two means with unequal variances (Welch 1947)."""
+    parts = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
+    total = sum(parts)
+    middle = float(a.mean() - b.mean())
+    if not total > 0:
+        return math.nan, math.nan
+    df = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
+    spread = t_limits(middle, math.sqrt(total), df, confidence)
+    return spread["ci_low"], spread["ci_high"]
