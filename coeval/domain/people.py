@@ -34,6 +34,8 @@ class Person:
     name: str
     role: Role = Role.ANNOTATOR
     id: int = 0
+    uid: str = field(default="", compare=False)
+    """The random name under which the person's browsers keep saves; empty before the first sign-in."""
 
 
 @dataclass(frozen=True, slots=True)

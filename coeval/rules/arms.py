@@ -320,7 +320,7 @@ ROUNDS = 4
 class Aliases:
     """The aliases of one task for one person; without a key, ids are their own aliases.
 
-    >>> mine, yours = Aliases.of("seed", 1), Aliases.of("seed", 2)
+    >>> mine, yours = Aliases.of("seed", "1"), Aliases.of("seed", "2")
     >>> mine.hide("row", 7) == mine.hide("row", 7), mine.hide("row", 7) == yours.hide("row", 7)
     (True, False)
     >>> mine.reveal("row", mine.hide("row", 7)), mine.reveal("draft", mine.hide("row", 7)) == 7
@@ -330,7 +330,7 @@ class Aliases:
     key: bytes = b""
 
     @classmethod
-    def of(cls, seed: str, person: int) -> Aliases:
+    def of(cls, seed: str, person: str) -> Aliases:
         return cls(hashlib.blake2b(f"alias:{seed}:{person}".encode(), digest_size=32).digest())
 
     def hide(self, kind: str, number: int) -> int:

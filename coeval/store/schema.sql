@@ -24,8 +24,12 @@ CREATE TABLE annotator (
   role TEXT NOT NULL CHECK (role IN ('owner', 'researcher', 'annotator')),
   created_at TEXT NOT NULL,
   -- the group that an owner set; empty if the group follows from the kind of account (see annotator_group)
-  set_group TEXT NOT NULL DEFAULT '' CHECK (set_group IN ('', 'team', 'expert', 'crowd'))
+  set_group TEXT NOT NULL DEFAULT '' CHECK (set_group IN ('', 'team', 'expert', 'crowd')),
+  -- the random name under which browsers keep the person's saves; empty before the first sign-in. Ids are not stable: a
+  -- restored snapshot that lacks the latest sign-ups gives their ids to the next people.
+  uid TEXT NOT NULL DEFAULT ''
 ) STRICT;
+CREATE UNIQUE INDEX annotator_uid ON annotator (uid) WHERE uid <> '';
 
 -- The group of a person in the statistics. Strangers, who come through a study's link, are the crowd; everybody else
 -- is the team.
@@ -1036,7 +1040,8 @@ CREATE INDEX stopping_rule_newest ON stopping_rule(task, id);
 CREATE TABLE lineage (
   id TEXT NOT NULL UNIQUE, -- the same in every copy of the file; a newly created file has another id
   term INTEGER NOT NULL, -- the latest term in which the file was served from a snapshot place
-  sign_in TEXT NOT NULL -- the kind of sign-in that opened its sessions
+  sign_in TEXT NOT NULL, -- the kind of sign-in that opened its sessions
+  uid_key TEXT NOT NULL -- the secret that makes people's uids: a lost sign-up that is repeated gets the same uid
 ) STRICT;
 
 -- Each restoration of this file from a snapshot. Work that was saved in the previous file after taken_at is lost, and

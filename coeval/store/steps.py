@@ -180,8 +180,11 @@ def apply_step(db: Database, step: Step) -> None:
 
 
 def begin_lineage(db: Database) -> None:
-    """Give the database its own id."""
-    db.conn.execute("INSERT INTO lineage (id, term, sign_in) VALUES (?, 0, '')", [secrets.token_hex(8)])
+    """Give the database its own id, and its own secret."""
+    db.conn.execute(
+        "INSERT INTO lineage (id, term, sign_in, uid_key) VALUES (?, 0, '', ?)",
+        [secrets.token_hex(8), secrets.token_hex(32)],
+    )
 
 
 STEPS = [

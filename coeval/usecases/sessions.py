@@ -73,6 +73,7 @@ def open_session(db: Database, person: Person, old_token: str | None = None) -> 
         )
     if old_token:
         people.revoke_session(db, hash_token(old_token))
+    people.ensure_uid(db, person.id)
     token = secrets.token_urlsafe(32)
     people.add_session(db, hash_token(token), person.id, time_from_now(timedelta(days=SESSION_DAYS)))
     return token

@@ -8,7 +8,7 @@ import urllib.parse
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -47,13 +47,17 @@ def host(tmp_path: Path) -> Iterator[LiveServer]:
     server.process.kill()
 
 
-def sign_in(page: Page, host: LiveServer) -> None:
+def sign_in(page: Page, host: LiveServer, name: str = "Olu") -> None:
     page.goto(f"{host.url}/signin")
-    page.get_by_label("Your name").fill("Olu")
-    page.get_by_role("button", name="Sign in").click()
-    page.locator("#me").get_by_text("Olu").wait_for()
+    type_name(page, name)
     page.goto(f"{host.url}/?task=demo&tab=scrutiny")
     page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+
+
+def type_name(page: Page, name: str) -> None:
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("#me").get_by_text(name).wait_for()
 
 
 def confirm(page: Page) -> None:
@@ -98,6 +102,87 @@ def list_saved(db: Path) -> list[tuple[int, int, int]]:
     return [tuple(row) for row in rows]
 
 
+def list_named(db: Path) -> set[tuple[str, int, int, str]]:
+    """Who saved which evaluation, with the key of the save."""
+    store = Store(db, read_only=True)
+    with store.read() as read:
+        sql = "SELECT a.name, s.instance, s.criterion, s.uid FROM submission s JOIN annotator a ON a.id = s.annotator"
+        rows = read.conn.execute(sql).fetchall()
+    store.close()
+    return {tuple(row) for row in rows}
+
+
+def lose_disk(host: LiveServer, place: Path, aside: Path) -> None:
+    """The server is killed, its disk wiped, and its place is back as it was before it failed."""
+    host.kill9()
+    for path in host.db.parent.iterdir():
+        path.unlink()
+    place.unlink()
+    aside.rename(place)
+    host.restart()
+
+
+def test_newcomers_whose_sign_up_was_lost_get_their_answers_back_under_their_names(
+    host: LiveServer, browser: Browser, tmp_path: Path
+) -> None:
+    """Ana and Ben share a browser, Cleo's page stays open; they come back in another order, so ids are swapped."""
+    size: Any = {"width": 1440, "height": 900}
+    owner, shared, cleo = (browser.new_context(viewport=size).new_page() for _ in range(3))
+    for page in (owner, shared, cleo):
+        page.set_default_timeout(60_000)
+    sign_in(owner, host)
+    confirm(owner)
+    owner.wait_for_function(f"{KEPT} === 0")
+    place, aside = tmp_path / "place", tmp_path / "aside"
+    place.rename(aside)
+    place.write_text("the disk is gone")
+    sign_in(shared, host, "Ana")
+    confirm(shared)
+    confirm(shared)
+    shared.context.clear_cookies()
+    sign_in(shared, host, "Ben")
+    confirm(shared)
+    sign_in(cleo, host, "Cleo")
+    for _ in range(3):
+        confirm(cleo)
+    before = list_named(host.db)
+    assert sorted(name for name, *_ in before) == ["Ana"] * 2 + ["Ben"] + ["Cleo"] * 3 + ["Olu"]
+    lose_disk(host, place, aside)
+    assert len(list_named(host.db)) == 1
+
+    cleo.wait_for_url("**/signin**")  # nobody touched the page
+    type_name(cleo, "Cleo")
+    cleo.get_by_text("3 answers were missing, and this browser sent them again.").wait_for()
+    sign_in(shared, host, "Ben")
+    shared.get_by_text("1 answer was missing, and this browser sent it again.").wait_for()
+    assert {name for name, *_ in list_named(host.db)} == {"Olu", "Cleo", "Ben"}, "Ana is not there yet"
+    shared.context.clear_cookies()
+    sign_in(shared, host, "Ana")
+    shared.get_by_text("2 answers were missing, and this browser sent them again.").wait_for()
+    assert list_named(host.db) == before
+
+
+def test_a_page_of_one_person_saves_nothing_in_the_session_of_another(
+    host: LiveServer, browser: Browser
+) -> None:
+    """Ben signs in in another tab of Ana's browser; what Ana's page then sends is kept for her."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(60_000)
+    sign_in(page, host, "Olu")
+    other = page.context.new_page()
+    other.context.clear_cookies()
+    sign_in(other, host, "Ben")
+    page.bring_to_front()
+    for key in ("a", "a", "a", "a", "Control+Enter"):
+        page.keyboard.press(key)
+    page.get_by_text("You are signed out. Your answer is kept here").wait_for()
+    assert list_named(host.db) == set()
+    other.context.clear_cookies()
+    sign_in(other, host, "Olu")
+    page.locator(".wb-status").get_by_text(re.compile(r"^Saved \d")).wait_for()  # it tries again by itself
+    assert [name for name, *_ in list_named(host.db)] == ["Olu"]
+
+
 def test_what_was_lost_comes_back_from_the_browser(
     host: LiveServer, browser: Browser, tmp_path: Path
 ) -> None:
@@ -119,12 +204,7 @@ def test_what_was_lost_comes_back_from_the_browser(
     page.wait_for_function(f"{KEPT} === 4")
     before, ballots = list_saved(host.db), list_ballots(host.db)
     assert len(before) == 4 and len(ballots) == 1
-    host.kill9()
-    for path in host.db.parent.iterdir():
-        path.unlink()
-    place.unlink()
-    aside.rename(place)
-    host.restart()
+    lose_disk(host, place, aside)
     assert len(list_saved(host.db)) == 1 and not list_ballots(host.db)
 
     page.goto("about:blank")

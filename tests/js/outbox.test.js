@@ -1,7 +1,7 @@
 /** Saves on their way: written down first, sent until there is an answer, never twice at once. */
 
 import assert from 'node:assert/strict';
-import { beforeEach, mock, test } from 'node:test';
+import { afterEach, beforeEach, mock, test } from 'node:test';
 
 import { ApiError } from '../../coeval/ui/static/core/api.js';
 import { Outbox } from '../../coeval/ui/static/core/outbox.js';
@@ -21,6 +21,8 @@ const NOTHING_SHIPPED = { term: '', until: '', restored_at: '', taken_at: '' };
 let shipped = NOTHING_SHIPPED;
 const offline = () => new ApiError('offline', 'no line');
 let storage;
+/** The ends of the pages of a test. @type {AbortController[]} */
+let pages = [];
 
 beforeEach(() => {
   storage = openPage();
@@ -28,10 +30,16 @@ beforeEach(() => {
   mock.timers.reset();
 });
 
+afterEach(() => {
+  for (const page of pages) page.abort();
+  pages = [];
+});
+
 /** An outbox whose sending gives, or throws, what is listed, one after the other; and what it reported. */
 function build(answers, { person = 'p1', box = 'ballot' } = {}) {
   const log = [];
   const stop = new AbortController();
+  pages.push(stop);
   const outbox = new Outbox(person, box, {
     signal: stop.signal,
     send: async ({ body }) => {
@@ -45,8 +53,12 @@ function build(answers, { person = 'p1', box = 'ballot' } = {}) {
     onrefused: (_entry, error) => log.push(['refused', error.kind]),
     onrestored: (what) => log.push(['restored', what]),
     onlost: (entry, error) => log.push(['lost', entry.uid, error.kind]),
-    ask: async () => shipped,
+    ask: async () => {
+      if (shipped instanceof Error) throw shipped;
+      return shipped;
+    },
   });
+  outbox.sent.onsignedout = () => log.push(['signed out']);
   return { outbox, log, stop };
 }
 
@@ -105,20 +117,6 @@ test('a later page sends what was left, its own box and its own person only', as
     ['saved', { n: 1 }],
   ]);
   assert.equal(kept().length, 2);
-});
-
-test('a submission that an earlier version wrote down is sent too', async () => {
-  const body = { uid: 'u9', instance: 4, criterion: 2 };
-  storage.setItem('coeval:outbox:p1:u9', JSON.stringify({ task: 'a b', body, state: {} }));
-  const { outbox } = build([], { box: 'scrutiny' });
-  let sent = null;
-  outbox.send = async (entry) => {
-    sent = entry;
-    return {};
-  };
-  await outbox.recover();
-  assert.equal(sent.path, 'api/scrutiny/a%20b/submissions');
-  assert.equal(sent.place, '4:2');
 });
 
 test('where nothing can be kept it still waits in memory', async () => {
@@ -209,5 +207,65 @@ test('who saved after the snapshot, and has nothing left here, is told that it m
   const { outbox, log, stop } = build([]);
   await outbox.recover();
   assert.deepEqual(log, [['restored', { sent: 0, maybe: true, takenAt: shipped.taken_at }]]);
+  stop.abort();
+});
+
+test('a person who saves without a pause gets the shipped ones cleared all the same', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  shipped = HERE;
+  const { outbox, stop } = build(Array.from({ length: 9 }, (_, n) => saved(`10:00:0${n}`)));
+  await outbox.recover();
+  shipped = { ...HERE, until: '2026-01-01T10:00:05.000Z' };
+  for (let n = 0; n < 9; n += 1) {
+    await outbox.add({ ...ENTRY, uid: `u${n}` });
+    mock.timers.tick(5000);
+    await new Promise((done) => setImmediate(done));
+  }
+  assert.ok(unshipped().length < 6, unshipped().length);
+  stop.abort();
+});
+
+test('an open page notices another term, and sends again what that server may lack', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  shipped = HERE;
+  const { outbox, log, stop } = build([saved('10:00:01'), saved('10:06:00')]);
+  await outbox.recover();
+  await outbox.add({ ...ENTRY });
+  shipped = {
+    ...HERE,
+    term: 'a:2',
+    restored_at: '2026-01-01T10:05:00.000Z',
+    taken_at: '2026-01-01T10:00:00.000Z',
+  };
+  mock.timers.tick(15_000);
+  await new Promise((done) => setImmediate(done));
+  assert.deepEqual(log.at(-1), ['restored', { sent: 1, maybe: false, takenAt: shipped.taken_at }]);
+  stop.abort();
+});
+
+test('an open page without a session leads to the sign-in if it keeps saves, and else stays', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  shipped = HERE;
+  const { outbox, log, stop } = build([saved('10:00:01')]);
+  await outbox.recover();
+  shipped = new ApiError('sign_in', 'no', { status: 401 });
+  await outbox.sent.look();
+  assert.deepEqual(log, []);
+  await outbox.add({ ...ENTRY });
+  mock.timers.tick(15_000);
+  await new Promise((done) => setImmediate(done));
+  assert.deepEqual(log.at(-1), ['signed out']);
+  assert.equal(unshipped().length, 1);
+  stop.abort();
+});
+
+test('what another screen kept is sent again from here, and a refusal is left to that screen', async () => {
+  await loseServer();
+  const { outbox, log, stop } = build([saved('10:06:00'), new ApiError('stale', 'no', { status: 409 })], {
+    box: 'scrutiny',
+  });
+  await outbox.recover();
+  assert.deepEqual(log.at(-1), ['restored', { sent: 1, maybe: false, takenAt: shipped.taken_at }]);
+  assert.equal(unshipped().length, 2); // one is kept until it is shipped, one for its own screen
   stop.abort();
 });

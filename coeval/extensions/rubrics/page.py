@@ -86,7 +86,7 @@ class RubricsTab(StudyTab):
         if not slug:
             return {self.screen: None, self.figures: None, self.box: gr.Accordion(visible=False)}
         return {
-            self.screen: {"task": slug, "person": str(person.id), "language": get_spoken().code},
+            self.screen: {"task": slug, "person": person.uid, "language": get_spoken().code},
             self.figures: self._figures(person, slug),
             # if there are no criteria yet, the next step is to draft them
             self.box: gr.Accordion(

@@ -238,6 +238,10 @@ def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> 
                 )
             return before
         policies.may_save(db, person, task, sent.instance)
+        if assignments.find_assignment(db, person.id, sent.instance) is None:
+            ensure_queue(
+                context, person, task
+            )  # a browser sends what a restored server has lost, before it asks
         if queries.get_typology(db, task.id) is None:
             raise InputError(tr("This task has no spans to mark: reload the page."))
         sheet = _open(db, person, task, Where(instance=sent.instance))

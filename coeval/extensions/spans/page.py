@@ -251,7 +251,7 @@ class SpansTab(StudyTab):
                 "People mark error spans here after an owner has chosen a typology, such as MQM or ESA."
             )
             return self._closed(tr("This study has no spans to mark"), said, person.role is Role.OWNER)
-        value = {"task": slug, "person": str(person.id), "language": get_spoken().code}
+        value = {"task": slug, "person": person.uid, "language": get_spoken().code}
         return {
             self.note: None,
             self.setting: gr.Row(visible=False),

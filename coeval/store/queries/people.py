@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Account, Group, Invitation, Member, Person, Role
 from coeval.rules.names import compose
-from coeval.store.engines.database import Database, get_row, insert, rows, scalar
+from coeval.store.engines.database import Database, get_row, insert, rows, scalar, to_json
 
 # Annotators and their sessions.
 
 
 def person_of(row: dict[str, Any]) -> Person:
-    """Return the person in a row with id, name and role."""
-    return Person(name=row["name"], role=Role(row["role"]), id=row["id"])
+    """Return the person in a row of the table."""
+    return Person(name=row["name"], role=Role(row["role"]), id=row["id"], uid=row.get("uid", ""))
 
 
 def get_person(db: Database, name: str) -> Person | None:
@@ -62,6 +64,24 @@ def find_alike(db: Database, name: str) -> str | None:
         return None
     names = (str(row["name"]) for row in rows(db, "SELECT name FROM annotator ORDER BY id"))
     return next((known for known in names if known.casefold() == name.casefold()), None)
+
+
+def ensure_uid(db: Database, person: int) -> None:
+    """Give a person a uid, if they have none: a keyed hash of their account, or of their name.
+
+    A person whose sign-up a restored snapshot lacks gets the same uid at the next sign-up, so that their browser
+    finds the saves that it kept.
+    """
+    row = get_row(
+        db,
+        "SELECT a.uid, a.name, c.kind, c.subject, (SELECT uid_key FROM lineage) AS uid_key"
+        " FROM annotator a LEFT JOIN account c ON c.annotator = a.id WHERE a.id = ?",
+        [person],
+    )
+    if row is not None and not row["uid"]:
+        who = to_json([row["kind"], row["subject"]] if row["kind"] else [row["name"]])
+        uid = hmac.new(bytes.fromhex(row["uid_key"]), who.encode(), hashlib.sha256).hexdigest()[:32]
+        db.table("annotator").update(person, {"uid": uid})
 
 
 def set_role(db: Database, person: int, role: Role) -> None:

@@ -180,7 +180,7 @@ def _forget_name(db: Database, person: int) -> None:
         "UPDATE enrolment SET actor = :new WHERE actor = (SELECT name FROM annotator WHERE id = :person)",
         {"new": f"removed-{person}", "person": person},
     )
-    db.conn.execute("UPDATE annotator SET name = ? WHERE id = ?", [f"removed-{person}", person])
+    db.conn.execute("UPDATE annotator SET name = ?, uid = '' WHERE id = ?", [f"removed-{person}", person])
     db.conn.execute(
         "UPDATE arrival SET study = 'removed', session = 'removed-' || id WHERE annotator = ?", [person]
     )

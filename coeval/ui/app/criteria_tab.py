@@ -480,7 +480,7 @@ class CriteriaTab(StudyTab):
             update[parts.ballot_title] = views.ballot_title(round_)
             shown = {
                 "task": slug,
-                "person": str(person.id),
+                "person": person.uid,
                 "language": get_spoken().code,
                 "round": round_.id,
             }

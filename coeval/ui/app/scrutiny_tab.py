@@ -54,7 +54,7 @@ class ScrutinyTab(StudyTab):
         self.outputs = [Screen(screen="scrutiny", elem_id="workbench")]
 
     def load(self, person: Person, slug: str) -> dict[str, str] | None:
-        return {"task": slug, "person": str(person.id), "language": get_spoken().code} if slug else None
+        return {"task": slug, "person": person.uid, "language": get_spoken().code} if slug else None
 
 
 # The routes of the scrutiny screen: JSON in, JSON out.

@@ -209,7 +209,7 @@ def _add_work(app: FastAPI, context: Context) -> None:
                 return RedirectResponse(f"../{slug}", 303)
             return render_page(
                 "work", title=visit.task.name, base="../../", slug=slug, task=task.slug, back=back, kind=kind,
-                stage=tr(STAGES[kind]), person=str(person.id), filter="all" if look == "all" else "",
+                stage=tr(STAGES[kind]), person=person.uid, filter="all" if look == "all" else "",
             )  # fmt: skip
 
         return _guarded(show, "../../")

@@ -29,6 +29,7 @@ from coeval.settings import OAuth, Settings
 from coeval.ui.server.payloads import tell
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import Profile
+from coeval.usecases.hosting.replication import ship_soon
 from coeval.usecases.sessions import SESSION_DAYS, get_signed_in
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 # The person of a request, by its session cookie.
 
 COOKIE = "coeval_session"
+OF_PERSON = "coeval-person"
+"""The header with the uid of the person whose save a browser sends."""
 LINK = "coeval_link"
 """The last study link that this browser followed. A restart that restores a snapshot ends every session."""
 WORKER, WAITING = "coeval_worker", "coeval_waiting"
@@ -75,12 +78,17 @@ def get_person(context: Context, request: Request | gr.Request | None) -> Person
     """Return the person whose session the request carries.
 
     Raises:
-        SignedOutError: there is no session, or it has ended.
+        SignedOutError: there is no session, it has ended, or the save that the browser sends belongs to somebody else
+            who was signed in there before.
     """
     token = read_session(context, request) if request is not None else None
     person = get_signed_in(context, token)
     if person is None:
         raise SignedOutError(tr("You are signed out: sign in again. What you typed is kept in this browser."))
+    if request is not None and request.headers.get(OF_PERSON, person.uid) != person.uid:
+        raise SignedOutError(
+            tr("This browser sent work of another person. It is kept there until that person signs in.")
+        )
     return person
 
 
@@ -106,6 +114,7 @@ def set_cookie(settings: Settings, answer: Response, name: str, value: str, seco
 def keep_session(context: Context, answer: Response, token: str) -> None:
     """Set the cookie of a new session in the browser."""
     set_cookie(context.settings, answer, COOKIE, token, SESSION_DAYS * 24 * 3600)
+    ship_soon(context)
 
 
 def drop_cookie(settings: Settings, answer: Response, name: str) -> None:

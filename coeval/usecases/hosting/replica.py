@@ -39,6 +39,9 @@ FILE_BYTES = 1_000_000
 The time of a copy grows with the file, so a server spends a constant share of its time on copies.
 """
 
+HURRIES = 20
+"""The number of transfers in an hour that follow a sign-up without a pause; the Hub accepts about 128 commits."""
+
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 """Seconds before a failed place is tried again; the pause doubles after the second failure."""
 HOUR = 3600.0
@@ -126,6 +129,8 @@ class Shipper:
         self._chain_files = self._chain_bytes = self._whole_bytes = 0
         self._whole_at = self._copied_at = 0.0
         self._lags: deque[tuple[float, float]] = deque()
+        self._hurried: deque[float] = deque()
+        self._hurries = threading.Event()
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self.looked = self._beaten = time.monotonic()
         self._threads = [
@@ -183,11 +188,26 @@ class Shipper:
         failures = 0
         while not self.keeper.lost:
             failures = 0 if self.ship() else failures + 1
-            until = time.monotonic() + (get_pause(failures) or self.place.pace.ship_seconds)
+            until = time.monotonic() + (get_pause(failures) if failures else self.place.pace.ship_seconds)
             # a place with a long pause gets the first change after a quiet time at once
-            while time.monotonic() < until or not self._has_work():
+            while not self._has_work() or (time.monotonic() < until and (failures or not self._may_hurry())):
                 if self.keeper.stopping.wait(TICK):
                     return
+
+    def hurry(self) -> None:
+        """Send the next change without a pause."""
+        self._hurries.set()
+
+    def _may_hurry(self) -> bool:
+        """Return whether the next change is urgent, and not too many were in the last hour."""
+        moment = time.monotonic()
+        while self._hurried and self._hurried[0] < moment - HOUR:
+            self._hurried.popleft()
+        if not self._hurries.is_set() or len(self._hurried) >= HURRIES:
+            return False
+        self._hurries.clear()
+        self._hurried.append(moment)
+        return True
 
     def _has_work(self) -> bool:
         return self._number is None or bool(self._waiting.changes.pages) or bool(self.state.error)

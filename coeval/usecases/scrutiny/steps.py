@@ -80,7 +80,7 @@ def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
     """Return the ids that this person sees for their work; plain ids if the task does not exist."""
     with context.store.read() as db:
         task = tasks.get_task(db, slug)
-        return Aliases.of(tasks.get_seed(db, task.id), person.id) if task else Aliases()
+        return Aliases.of(tasks.get_seed(db, task.id), person.uid or str(person.id)) if task else Aliases()
 
 
 def get_layout(context: Context, person: Person, slug: str) -> Layout:
@@ -151,6 +151,10 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         if before is not None:
             return _same_or_refused(before, person, sent)
         may_save(db, person, task, sent.instance)
+        if assignments.find_assignment(db, person.id, sent.instance) is None:
+            ensure_queue(
+                context, person, task
+            )  # a browser sends what a restored server has lost, before it asks
         current = require_set(db, task)
         here = Where(instance=sent.instance, criterion=sent.criterion)
         place = find_place(db, person, task, current, here)

@@ -238,7 +238,7 @@ def test_the_page_hears_of_a_newer_ballot(page: Page, start: Start) -> None:
     assert state
     value = {
         "task": bench.slug,
-        "person": str(bench.person().id),
+        "person": bench.person().uid,
         "round": state.id,
         "revision": ballot.revision,
     }

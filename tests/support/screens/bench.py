@@ -37,7 +37,7 @@ from coeval.ui.server.identity import COOKIE, get_person
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.scrutiny.steps import Step, Where, get_step
-from coeval.usecases.sessions import sign_in
+from coeval.usecases.sessions import get_signed_in, sign_in
 from coeval.usecases.study_import import import_study
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import save
@@ -152,7 +152,9 @@ class Bench:
         return ImportedDraft(instance.external_id, criterion, None, told, reason="It answered “no idea”.")
 
     def person(self, name: str = "Ana") -> Person:
-        return sign_in(self.context, name)[0]
+        person = get_signed_in(self.context, sign_in(self.context, name)[1])
+        assert person is not None
+        return person
 
     def step(self, position: int = 1, name: str = "Ana") -> Step:
         """The first open evaluation of the instance at that place of the person's order."""
@@ -219,7 +221,7 @@ def add_pages(app: FastAPI, context: Context) -> None:
     """The two screens on pages of their own, ahead of what the app answers by itself."""
 
     def show(request: Request, slug: str, part: str = "scrutiny") -> HTMLResponse:
-        value = {"task": slug, "person": str(get_person(context, request).id)}
+        value = {"task": slug, "person": get_person(context, request).uid}
         return HTMLResponse(SCREEN_PAGE.format(value=json.dumps(value), part=json.dumps(part)))
 
     app.router.routes.insert(0, APIRoute("/bench/{slug}", show))

@@ -80,8 +80,9 @@ async function readAnswer(response) {
  * @param {'GET' | 'POST'} method
  * @param {string} path
  * @param {unknown} data
+ * @param {string} person the uid of the person whose work it is; the server refuses it in another's session
  */
-export async function request(method, path, data = undefined) {
+export async function request(method, path, data = undefined, person = '') {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
   /** @type {RequestInit & {headers: Record<string, string>}} */
@@ -93,6 +94,7 @@ export async function request(method, path, data = undefined) {
     signal: stop.signal,
     headers: { accept: 'application/json', 'coeval-language': language() },
   };
+  if (person) options.headers['coeval-person'] = person;
   if (data !== undefined) {
     options.headers['content-type'] = 'application/json';
     options.body = JSON.stringify(data);

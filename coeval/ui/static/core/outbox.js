@@ -28,10 +28,10 @@ export class SentSaves {
    * @param {string} person
    * @param {string} box
    * @param {{signal: AbortSignal, send: (entry: Entry) => Promise<any>, ask?: () => Promise<Shipped>,
-   *   onrefused: (entry: Entry, error: import('./api.js').ApiError) => void,
+   *   onrefused: (entry: Entry, error: import('./api.js').ApiError) => void, onsignedout?: () => void,
    *   onrestored: (what: {sent: number, maybe: boolean, takenAt: string}) => void}} options
    */
-  constructor(person, box, { signal, send, ask = askShipped, onrefused, onrestored }) {
+  constructor(person, box, { signal, send, ask = askShipped, onrefused, onrestored, onsignedout = reload }) {
     this.prefix = `coeval:sent:${person}:`;
     this.lastKey = `coeval:saved:${person}`;
     this.toldKey = `coeval:told:${person}`;
@@ -40,36 +40,58 @@ export class SentSaves {
     this.ask = ask;
     this.onrefused = onrefused;
     this.onrestored = onrestored;
+    this.onsignedout = onsignedout;
     /** @type {Shipped | null} */
     this.shipped = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
+    this.looking = false;
+    this.signal = signal;
     signal.addEventListener('abort', () => clearTimeout(this.timer));
   }
 
   /** Keeps a save that was just acknowledged. @param {Entry} entry @param {string} savedAt */
   keep(entry, savedAt) {
     writeStored(this.lastKey, savedAt);
-    if (this.shipped?.term === '') return;
+    if (this.shipped?.term === '') {
+      this.forget(entry.uid);
+      return;
+    }
     const { flying: _, ...kept } = entry;
     writeStored(this.prefix + entry.uid, { ...kept, saved_at: savedAt, term: this.shipped?.term ?? null });
     this.lookLater();
   }
 
-  /** The kept saves, in the order of saving. @returns {SentEntry[]} */
+  /** The person's kept saves of all screens, in the order of saving. @returns {SentEntry[]} */
   list() {
     return storedKeys(this.prefix)
       .map((key) => readStored(key))
-      .filter((entry) => entry?.box === this.box)
+      .filter((entry) => entry?.uid)
       .sort((a, b) => (a.saved_at < b.saved_at ? -1 : 1));
   }
 
-  /** Sends saves to another server again, because they may be lost; removes those that are in a snapshot. */
-  async recover() {
+  /**
+   * Sends saves again that this server may not have, because another one took them; removes those that are in a
+   * snapshot by now. Without a session, the page leads to the sign-in.
+   */
+  async look() {
+    if (this.looking) return;
+    this.looking = true;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    try {
+      this.shipped = await this.ask();
+      await this.compare(this.shipped);
+    } catch (error) {
+      if (error.kind === 'sign_in' && this.list().length) this.onsignedout();
+      this.lookLater();
+    }
+    this.looking = false;
+  }
+
+  /** @param {Shipped} shipped */
+  async compare({ term, until, restored_at: restoredAt, taken_at: takenAt }) {
     const before = readStored(this.lastKey);
-    await this.look();
-    if (!this.shipped) return;
-    const { term, restored_at: restoredAt, taken_at: takenAt } = this.shipped;
     const others = this.list().filter((entry) => entry.term !== term);
     let sent = 0;
     for (const entry of others) sent += await this.sendAgain(entry);
@@ -77,48 +99,39 @@ export class SentSaves {
     const maybe = !others.length && before > takenAt && before < restoredAt;
     if (isNews && (sent || maybe)) this.onrestored({ sent, maybe, takenAt });
     if (isNews) writeStored(this.toldKey, restoredAt);
+    for (const entry of this.list())
+      if (entry.term === term && entry.saved_at < until) this.forget(entry.uid);
+    if (this.list().length) this.lookLater();
   }
 
   /** 1 if the server had lost the save and accepted it again. @param {SentEntry} entry */
   async sendAgain(entry) {
     try {
       const { saved } = await this.send(entry);
-      this.forget(entry.uid);
       this.keep(entry, saved.submitted_at);
       return saved.submitted_at === entry.saved_at ? 0 : 1;
     } catch (error) {
-      if (error.isPassing) {
-        this.lookLater();
-        return 0;
-      }
+      if (error.kind === 'sign_in') throw error;
+      if (error.isPassing || entry.box !== this.box) return 0; // another screen shows what was refused there
       this.forget(entry.uid);
       this.onrefused(entry, error);
       return 0;
     }
   }
 
-  /** Removes the saves that are in a snapshot by now. */
-  async look() {
-    try {
-      this.shipped = await this.ask();
-    } catch {
-      this.lookLater();
-      return;
-    }
-    const { term, until } = this.shipped;
-    const left = this.list();
-    for (const entry of left) if (entry.term === term && entry.saved_at < until) this.forget(entry.uid);
-    if (left.some((entry) => entry.saved_at >= until)) this.lookLater();
-  }
-
+  /** The timer is not restarted: a person who saves without a pause would never get there. */
   lookLater() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.look(), LOOK_MS);
+    if (!this.signal.aborted) this.timer ??= setTimeout(() => this.look(), LOOK_MS);
   }
 
   forget(uid) {
     dropStored(this.prefix + uid);
   }
+}
+
+/** The server leads a page without a session to the sign-in, and back. What is typed is kept. */
+function reload() {
+  window.location.reload();
 }
 
 /** @returns {Promise<Shipped>} */
@@ -134,15 +147,6 @@ function askShipped() {
 
 const WAITS_MS = [1000, 2000, 4000, 8000, 15_000, 30_000];
 
-/** An entry in the current form; entries of earlier versions have fewer fields. */
-function upgraded(entry) {
-  if (entry?.uid) return entry;
-  const { uid, instance, criterion } = entry?.body ?? {};
-  if (!uid) return null;
-  const path = `api/scrutiny/${encodeURIComponent(entry.task)}/submissions`;
-  return { ...entry, uid, box: 'scrutiny', path, place: `${instance}:${criterion}` };
-}
-
 /**
  * @typedef {object} OutboxEvents
  * @property {(entry: Entry, answer: SaveAnswer<any>) => void} onsaved
@@ -157,13 +161,13 @@ function upgraded(entry) {
 export class Outbox {
   /**
    * `box` keeps the saves of different screens apart.
-   * @param {string} person
+   * @param {string} person the person's uid, which the server compares with the session
    * @param {string} box
    * @param {OutboxEvents & {signal: AbortSignal, send?: (entry: Entry) => Promise<any>, ask?: () => Promise<any>}} options
    */
-  constructor(person, box, { onsaved, onwaiting, onrefused, onrestored, onlost, signal, send = post, ask }) {
+  constructor(person, box, { onsaved, onwaiting, onrefused, onrestored, onlost, signal, send, ask }) {
     this.events = { onsaved, onwaiting, onrefused };
-    this.send = send;
+    this.send = send ?? (({ path, body }) => request('POST', path, body, person));
     this.box = box;
     this.prefix = `coeval:outbox:${person}:`;
     this.sent = new SentSaves(person, box, {
@@ -181,15 +185,16 @@ export class Outbox {
     this.tries = new Map();
     window.addEventListener('online', () => this.retry(), { signal });
     document.addEventListener('visibilitychange', () => !document.hidden && this.retry(), { signal });
+    window.addEventListener('online', () => this.sent.timer && this.sent.look(), { signal });
     signal.addEventListener('abort', () => this.stop());
   }
 
   /** Sends saves that the server may have lost, then those that an earlier page left unsent. */
   async recover() {
-    await this.sent.recover();
+    await this.sent.look();
     for (const key of storedKeys(this.prefix)) {
-      const entry = upgraded(readStored(key));
-      if (!entry) dropStored(key);
+      const entry = readStored(key);
+      if (!entry?.uid) dropStored(key);
       else if (entry.box === this.box) this.entries.set(entry.uid, entry);
     }
     await Promise.all([...this.entries.keys()].map((uid) => this.deliver(uid)));
@@ -258,9 +263,4 @@ export class Outbox {
   get size() {
     return this.entries.size;
   }
-}
-
-/** @param {Entry} entry */
-function post({ path, body }) {
-  return request('POST', path, body);
 }
