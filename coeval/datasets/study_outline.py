@@ -53,6 +53,7 @@ SHARES = {
 SWITCHES = {
     "hide systems": "hide_systems",
     "wait for drafts": "wait_for_drafts",
+    "input first": "input_first",
 }
 
 PARTS = {

@@ -39,9 +39,8 @@ class Display(StrEnum):
 
 
 class Layout(StrEnum):
-    """The annotators' view: one criterion at a time, all criteria of an instance on a sheet, or their choice."""
+    """What annotators see first: one criterion at a time, or all criteria of an instance. One key switches."""
 
-    CHOICE = "choice"
     ONE = "one"
     ALL = "all"
 
@@ -65,9 +64,11 @@ class Design:
     hide_systems: bool = True
     wait_for_drafts: bool = False
     """True if an evaluation that needs its draft waits for it."""
-    layout: Layout = Layout.CHOICE
+    layout: Layout = Layout.ONE
     evidence_share: float = 0.0
     reasons_share: float = 0.0
+    input_first: bool = False
+    """True if the input is above the output even where both texts do not fit on the screen."""
 
     @property
     def arm_shares(self) -> dict[Arm, float]:

@@ -139,8 +139,10 @@ CREATE TABLE task (
   hide_systems INTEGER NOT NULL DEFAULT 1 CHECK (hide_systems IN (0, 1)), -- 1: annotators do not see the systems
   -- 1: an instance that needs its draft waits for it
   wait_for_drafts INTEGER NOT NULL DEFAULT 0 CHECK (wait_for_drafts IN (0, 1)),
-  -- the layout: one criterion at a time, or all criteria on one sheet; 'choice' lets each annotator choose
-  layout TEXT NOT NULL DEFAULT 'choice' CHECK (layout IN ('choice', 'one', 'all')),
+  -- what annotators see first: one criterion at a time, or all criteria on one sheet
+  layout TEXT NOT NULL DEFAULT 'one' CHECK (layout IN ('one', 'all')),
+  -- 1: the input is above the output even where both texts do not fit on the screen
+  input_first INTEGER NOT NULL DEFAULT 0 CHECK (input_first IN (0, 1)),
   language TEXT NOT NULL DEFAULT 'en', -- the language of the annotators' screens, such as 'ar'
   -- share of (annotator, instance) pairs that see only the passages that the draft quotes
   evidence_share REAL NOT NULL DEFAULT 0 CHECK (evidence_share >= 0),

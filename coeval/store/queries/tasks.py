@@ -269,6 +269,7 @@ def get_design(db: Database, task: int) -> Design:
         display=Display(row["display"]),
         hide_systems=bool(row["hide_systems"]),
         wait_for_drafts=bool(row["wait_for_drafts"]),
+        input_first=bool(row["input_first"]),
         layout=Layout(row["layout"]),
     )
 

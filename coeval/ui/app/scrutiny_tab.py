@@ -81,7 +81,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
         instance: Wanted = None,
         criterion: Wanted = None,
         move: Move = Move.HERE,
-        sheet: bool = False,
+        sheet: bool | None = None,
         item: str = Query("", max_length=1000),
     ) -> dict[str, Any]:
         person, aliases = _identify(context, request, slug)
@@ -141,11 +141,12 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
 
 
 def _open(
-    context: Context, person: Person, slug: str, where: Where, aliases: Aliases, *, sheet: bool
+    context: Context, person: Person, slug: str, where: Where, aliases: Aliases, *, sheet: bool | None
 ) -> Json:
-    """Return the screen of one criterion or of all, depending on the study's design and the request."""
-    layout = steps.get_layout(context, person, slug)
-    if layout is Layout.ALL or (layout is Layout.CHOICE and sheet):
+    """Return the screen of one criterion or of all (``sheet``); by default, the study's design decides."""
+    if sheet is None:
+        sheet = steps.get_layout(context, person, slug) is Layout.ALL
+    if sheet:
         return sheet_json(steps.get_sheet(context, person, slug, where), aliases)
     return step_json(steps.get_step(context, person, slug, where), aliases)
 

@@ -148,7 +148,7 @@ def _task_json(step: Step) -> Json:
         "guidelines": step.task.guidelines,
         "display": step.design.display,
         "idle_seconds": step.design.idle_seconds,
-        "layout": step.design.layout,
+        "input_first": step.design.input_first,
     }
 
 

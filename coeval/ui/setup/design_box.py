@@ -125,10 +125,17 @@ def _build_form() -> Form:
         )
     with gr.Row():
         form["layout"] = gr.Radio(
-            [("Annotator’s choice", "choice"), ("One criterion at a time", "one"), ("All criteria", "all")],
-            value="choice",
+            [("One criterion at a time", Layout.ONE.value), ("All criteria", Layout.ALL.value)],
+            value=Layout.ONE.value,
             label="View",
+            info="What annotators see first. The key V switches.",
             elem_id="design-layout",
+        )
+        form["input_first"] = gr.Checkbox(
+            value=False,
+            label="Input above the output",
+            info="If off, the output is above a long input, and stays in view.",
+            elem_id="design-input-first",
         )
         form["wait_for_drafts"] = gr.Checkbox(
             value=False,

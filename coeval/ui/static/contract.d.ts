@@ -199,7 +199,7 @@ interface StepTask {
   guidelines: string;
   display: string;
   idle_seconds: number;
-  layout: string;
+  input_first: boolean;
 }
 
 interface StepCriterion {

@@ -84,10 +84,10 @@ def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
 
 
 def get_layout(context: Context, person: Person, slug: str) -> Layout:
-    """Return the layout for a task's annotators; "own choice" if the task does not exist."""
+    """Return the layout that a task's annotators see first."""
     with context.store.read() as db:
         task = tasks.get_task(db, slug)
-        return tasks.get_design(db, task.id).layout if task else Layout.CHOICE
+        return tasks.get_design(db, task.id).layout if task else Layout.ONE
 
 
 @use_case(EVERYONE)

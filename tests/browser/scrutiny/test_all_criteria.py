@@ -203,7 +203,6 @@ def test_the_score_comes_first_where_the_design_asks_for_it(page: Page, bench: B
     bench.design = Design(first_share=1, layout=Layout.ALL)
     bench.open_bench(page)
     page.locator(".wb.is-all .rg-row").first.wait_for()
-    assert page.get_by_role("button", name="One criterion at a time").count() == 0
     assert [len(lines(page, n)) for n in (1, 2)] == [1, 1]
     press(page, "3", "4", "Control+Enter")
     group(page, 2).locator(".rt-row").nth(4).wait_for()
@@ -212,12 +211,16 @@ def test_the_score_comes_first_where_the_design_asks_for_it(page: Page, bench: B
     wait_saved(page, bench, 2)
 
 
-def test_the_owner_may_keep_it_to_one_criterion(page: Page, bench: Bench) -> None:
-    bench.design = Design(layout=Layout.ONE)
+def test_one_key_switches_the_view_that_the_owner_set_and_is_remembered(page: Page, bench: Bench) -> None:
+    bench.design = Design(layout=Layout.ALL)
     bench.open_bench(page)
-    assert page.get_by_role("button", name="All criteria").is_hidden()
+    assert page.locator(".rg-row").count() == 2
     press(page, "v")
-    assert page.locator(".rg-row").count() == 0
+    page.locator(".wb:not(.is-all)[aria-busy=false] .rt-row").first.wait_for()
+    page.reload()
+    page.locator(".wb:not(.is-all)[aria-busy=false] .rt-row").first.wait_for()
+    press(page, "v")
+    page.locator(".wb.is-all[aria-busy=false] .rg-row").first.wait_for()
 
 
 def test_a_score_given_before_the_draft_is_shown_and_kept(page: Page, bench: Bench) -> None:

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from coeval.domain import EvaluationRow, Instance, Quote, QuotePlace, RowKind
+from coeval.rules.arms import Design
 from tests.support.screens.bench import CRITERIA, Bench, evidence
 from tests.support.screens.ui_steps import at_step, enter, press, settle
 from tests.support.serving.server import Running
@@ -162,6 +163,16 @@ def test_short_texts_are_read_in_their_order(page: Page, article: Bench) -> None
     article.open_bench(page)
     names = page.locator(".wb-read .wb-h").all_inner_texts()
     assert names == ["Question", "Answer"] and page.locator(".is-pinned").count() == 0
+
+
+def test_an_owner_may_put_the_input_first(page: Page, article: Bench) -> None:
+    article.design = Design(input_first=True)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    article.open_bench(page)
+    assert page.locator(".wb-read .wb-h").all_inner_texts() == ["Question", "Answer"]
+    expect(page.locator(".wb-passage")).to_contain_text("The council spoke")
+    page.locator(".wb-passage").click()
+    assert page.evaluate(SHOWN, ".wb-pane-output") > 90
 
 
 def test_texts_side_by_side_keep_the_form_in_view(page: Page, article: Bench) -> None:

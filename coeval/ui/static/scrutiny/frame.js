@@ -244,7 +244,7 @@ export class Frame {
       !all && criterion.name && criterion.text !== criterion.name ? criterion.text : '';
     if (all) this.note.textContent = '';
     else this.loadNote(step.evaluation);
-    this.viewButton.hidden = step.task.layout !== 'choice' || step.criteria.length < 2;
+    this.viewButton.hidden = step.criteria.length < 2;
     fill(this.viewButton, all ? tr('One criterion at a time') : tr('All criteria'), kbd('V'));
     this.definition.textContent = all ? '' : criterion.definition;
     fill(this.examples, ...(all ? [] : markdownNodes(criterion.examples)));

@@ -32,8 +32,8 @@ export class Workbench {
     /** Whether another step is on its way to the screen. */
     this.opening = false;
     this.places = new Places(person, task);
-    /** Whether to ask for all criteria of an instance at once; the study's design can override this. */
-    this.wantsAll = Boolean(readStored(VIEW));
+    /** Whether to ask for all criteria of an instance at once; until the person switches, the study decides. */
+    this.wantsAll = readStored(VIEW);
     /** @type {Step | null} */
     this.step = null;
     /** @type {Place | null} */
@@ -176,7 +176,7 @@ export class Workbench {
     try {
       const step = await request(
         'POST',
-        withQuery(path, { filter: this.filter, ...(this.wantsAll ? { sheet: true } : {}), ...query }),
+        withQuery(path, { filter: this.filter, sheet: this.wantsAll, ...query }),
       );
       if (turn !== this.turn) return;
       this.wait(false);
@@ -347,8 +347,8 @@ export class Workbench {
 
   /** Switches between one criterion at a time and all criteria of an instance. */
   changeView() {
-    if (this.step?.task.layout !== 'choice') return;
-    this.wantsAll = !this.wantsAll;
+    if (!this.step || this.step.criteria.length < 2) return;
+    this.wantsAll = !this.step.evaluations;
     writeStored(VIEW, this.wantsAll);
     this.open(this.place);
   }
