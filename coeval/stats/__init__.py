@@ -34,7 +34,7 @@ from coeval.stats.report.methods import methods_paragraph
 from coeval.stats.report.model_vs_model import mean_pairwise
 from coeval.stats.report.paper_tables import paper_tables
 from coeval.stats.report.systems import systems_section
-from coeval.stats.report.tables import Table, tables_latex, tables_markdown
+from coeval.stats.report.tables import Table, show_tags, tables_latex, tables_markdown
 from coeval.stats.times import time_curve, time_spent
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "score_changes",
     "systems_section",
     "tables_latex",
+    "show_tags",
     "tables_markdown",
     "time_curve",
     "time_section",

@@ -33,7 +33,7 @@ from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.components.theme import HEAD, THEME
 from coeval.ui.crowd_pages.routes import add_joining
 from coeval.ui.gradio_pages import build_admin, build_main
-from coeval.ui.server.gradio_gate import GradioGate
+from coeval.ui.server.gradio_gate import GradioGate, shorten_tracebacks
 from coeval.ui.server.guard import Guard
 from coeval.ui.server.identity import get_person, read_session
 from coeval.ui.server.language_middleware import Speaking
@@ -157,6 +157,7 @@ def _mount(
     )
     mount = app.routes[-1]
     assert isinstance(mount, Mount)
+    shorten_tracebacks()
     mount.app = GradioGate(mount.app, context, role, takes_files=role is Role.OWNER)
 
 

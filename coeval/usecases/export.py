@@ -20,6 +20,7 @@ from coeval.domain import Person, Task
 from coeval.domain.tasks import chat_to_json
 from coeval.errors import InputError, StorageError
 from coeval.safe_csv import SUSPECT, safe
+from coeval.stats import show_tags
 from coeval.store import Database
 from coeval.store.queries import exports
 from coeval.store.queries.reports import Result, read
@@ -207,4 +208,4 @@ def _write_rows(target: IO[str], table: Table) -> None:
 def describe(task: Task) -> str:
     """Return the README of an export, which describes every file and column."""
     template = (Path(__file__).parent / "export.md").read_text(encoding="utf-8")
-    return template.replace("{task}", f"{task.name} ({task.slug})")
+    return template.replace("{task}", show_tags(f"{task.name} ({task.slug})"))

@@ -84,3 +84,25 @@ def test_what_a_command_writes_is_nobody_else_s_to_read(tmp_path: Path) -> None:
     assert len(written) > 5
     for path in written:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+@pytest.mark.slow
+def test_what_no_page_sends_is_one_line_in_the_log(server: LiveServer) -> None:
+    """Unknown sessions, and events with too few or wrong inputs: each wrote 7.6 kB of traceback."""
+    before, sent = server.log.stat().st_size, 0
+    with signed_in(server, "Olu") as owner:
+        answers = "/admin/gradio_api/queue/data"
+        for number in range(5):
+            sent += 1
+            assert owner.get(answers, params={"session_hash": f"nobody{number}"}).status_code == 404
+        fires = sorted(owner.get("/admin/config").json()["dependencies"], key=lambda one: -len(one["inputs"]))
+        for one in fires[:8]:
+            for data in ([], [{"nested": [None]}] * len(one["inputs"])):
+                sent += 1
+                session = f"wrong{sent}"
+                event = {"data": data, "fn_index": one["id"], "session_hash": session}
+                if owner.post("/admin/gradio_api/queue/join", json=event).status_code == 200:
+                    with owner.stream("GET", answers, params={"session_hash": session}) as answer:
+                        assert any("process_completed" in line for line in answer.iter_lines())
+    said = server.log.read_text()[before:]
+    assert "Traceback" not in said and len(said) < 400 * sent

@@ -12,6 +12,7 @@ from coeval.errors import InputError
 from coeval.extensions.hub.client import render_head
 from coeval.extensions.hub.content import Content
 from coeval.extensions.hub.study_tables import CONFIGS, TAG, file_of
+from coeval.stats import show_tags
 
 LICENCES: Mapping[str, tuple[str, str]] = {
     "cc-by-4.0": ("Creative Commons Attribution 4.0", "https://creativecommons.org/licenses/by/4.0/"),
@@ -158,8 +159,8 @@ def _body(facts: Facts) -> str:
     values = {
         "title": _cell(facts.title),
         "repo": facts.repo,
-        "description": task.description.strip() or NOT_STATED,
-        "guidelines": task.guidelines.strip() or NOT_STATED,
+        "description": show_tags(task.description.strip()) or NOT_STATED,
+        "guidelines": show_tags(task.guidelines.strip()) or NOT_STATED,
         "input": _cell(task.input_field),
         "output": _cell(task.output_field),
         "low": task.scale.low,

@@ -154,6 +154,15 @@ def _escape_markdown(text: Any) -> str:
     return re.sub(r"([\\|*_`\[\]#])", r"\\\1", _flat(text)).replace("<", "&lt;").replace(">", "&gt;")
 
 
+def show_tags(text: str) -> str:
+    """Return a text for a Markdown file in which HTML is shown as text; all else is unchanged.
+
+    >>> show_tags("p < .05, <img src=x> &lt;b>")
+    'p < .05, &lt;img src=x> &amp;lt;b>'
+    """
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"&(?=#?\w+;)", "&amp;", text))
+
+
 def _escape_latex(text: Any) -> str:
     """Return a text with LaTeX's special characters escaped.
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
+import traceback
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
 from anyio import to_thread
+from gradio import queueing
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -33,7 +37,7 @@ READ = re.compile(
 )
 WRITE = re.compile(r"/gradio_api/(queue/join|cancel|reset)")
 UPLOADS = {"GET": "/gradio_api/upload_progress", "POST": "/gradio_api/upload"}
-EVENT = "/gradio_api/queue/join"
+EVENT, ANSWERS = "/gradio_api/queue/join", "/gradio_api/queue/data"
 DEEPEST = 60
 """Largest depth of an event's JSON; our tables have six levels."""
 
@@ -54,6 +58,9 @@ class GradioGate:
             return
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
         refusal = self._refuse(scope, path)
+        if refusal is None and path == ANSWERS and not self._has_session(scope):
+            # Gradio would begin an answer, fail in it, and write a traceback
+            refusal = JSONResponse({"error": "not_found", "message": "This page has no open events."}, 404)
         if refusal is None and path == EVENT:
             body = (await receive()).get("body", b"")  # already complete: the guard has read it
             # a large event takes long to parse, so parse it outside the event loop
@@ -104,10 +111,38 @@ class GradioGate:
             return _unreadable("Upload the file: CoEval does not fetch it from an address.")
         return None
 
+    def _has_session(self, scope: Scope) -> bool:
+        session = Request(scope).query_params.get("session_hash", "")
+        return session in self.app.get_blocks()._queue.pending_messages_per_session  # type: ignore[attr-defined]
+
     def _is_known(self, event: Any) -> bool:
         functions = self.app.get_blocks().fns  # type: ignore[attr-defined]
         index = event.get("fn_index") if isinstance(event, dict) else None
-        return type(index) is int and index in functions and isinstance(event.get("data"), list)
+        if type(index) is not int or index not in functions or not isinstance(event.get("data"), list):
+            return False
+        return len(event["data"]) >= len(functions[index].inputs)
+
+
+class _ShortTraceback:
+    """Stands for ``traceback`` in Gradio's queue, which writes kilobytes for every event with wrong inputs.
+
+    A fault in our own code keeps its traceback.
+    """
+
+    @staticmethod
+    def print_exc() -> None:
+        _, error, trace = sys.exc_info()
+        if any("coeval" in Path(frame.filename).parts for frame in traceback.extract_tb(trace)):
+            traceback.print_exc()
+        else:
+            log.warning(
+                "an event was refused: %s: %s", type(error).__name__, " ".join(str(error).split())[:200]
+            )
+
+
+def shorten_tracebacks() -> None:
+    """Let Gradio's queue write one line for an event whose inputs are wrong."""
+    queueing.traceback = _ShortTraceback  # type: ignore[attr-defined]
 
 
 def _unreadable(message: str) -> Response:

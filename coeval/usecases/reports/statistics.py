@@ -11,7 +11,14 @@ import pandas as pd
 from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.safe_csv import to_csv
-from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
+from coeval.stats import (
+    build_report,
+    methods_paragraph,
+    paper_tables,
+    show_tags,
+    tables_latex,
+    tables_markdown,
+)
 from coeval.stats.basis import UNAIDED, Basis, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.paper_figures import paper_figures
@@ -134,7 +141,7 @@ def write_paper_tables(
     """Return the paper's tables, figures and methods paragraph: a text or CSV data for each file name."""
     tables, figures = paper_tables(frames, report, votes), paper_figures(report)
     texts: dict[str, str | pd.DataFrame] = {
-        "methods.md": methods_paragraph(frames, report) + "\n",
+        "methods.md": show_tags(methods_paragraph(frames, report)) + "\n",
         "tables.md": tables_markdown(tables),
         "tables.tex": tables_latex(tables),
     }

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,8 @@ from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.hub.study_tables import CONFIGS, file_of
 from coeval.extensions.hub.transfer import Leaving, Pushed, Target, preview_push, push_study
 from coeval.usecases.access import Context
+from coeval.usecases.export import export_folder
+from coeval.usecases.reports.statistics import get_paper_tables
 from coeval.usecases.study_import import import_study
 from tests.support.hosting.hub_stub import HubStub
 from tests.support.studies.scored_study import scored
@@ -261,3 +264,28 @@ def test_the_command(
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     main([*command, "--licence", "odbl"])
     assert len(hub.commits) == 2
+
+
+@pytest.mark.slow
+def test_what_an_owner_types_is_no_html_in_a_file(
+    context: Context, owner: Person, hub: HubStub, tmp_path: Path
+) -> None:
+    """Labels, names, descriptions and guidelines go into Markdown files that sites render."""
+    tag = "<img src=x onerror=alert(1)>"
+    study = scored(["Ann", "Bo"], n_documents=6)
+    run = replace(study.runs[0], run=replace(study.runs[0].run, label=tag, model=tag))
+    work = tuple(replace(one, run=tag) for one in study.submissions)
+    task = replace(
+        study.task, name=tag, description=f"Read.\n\n{tag}", guidelines=tag, input_field=tag, output_field=tag
+    )
+    import_study(context, owner, replace(study, task=task, runs=(run,), submissions=work))
+    push(context, owner)
+    export_folder(context, owner, "demo", tmp_path)
+    tables = get_paper_tables(context, owner, "demo")
+    written = {name: str(text) for name, text in tables.items() if name.endswith(".md")}
+    written |= {"card": hub.files["README.md"].decode(), "export": (tmp_path / "README.md").read_text()}
+    assert "methods.md" in written and "img src=x" in written["methods.md"] + written["card"]
+    for name, text in written.items():
+        shown = text.replace("\\<", "") if name == "card" else text  # Markdown's own escape
+        body = shown.split("---\n")[2] if name == "card" else shown  # the head is YAML
+        assert "<img" not in body, name
