@@ -96,7 +96,12 @@ def use_case(roles: tuple[Role, ...], *, guests: bool = False) -> Callable[[UseC
                 )
             if not guests and person.role is Role.ANNOTATOR:
                 _check_annotator(context, person, key, args)
-            return function(context, person, *args, **kwargs)
+            try:
+                return function(context, person, *args, **kwargs)
+            except UnknownTaskError as error:
+                if person.role is not Role.ANNOTATOR:
+                    raise
+                raise NotFoundError(tr("There is no task “{slug}” here.", slug=error.slug)) from None
 
         return checked
 
@@ -129,14 +134,24 @@ def _a(role: Role) -> str:
     return f"an {role}" if role[0] in "aeiou" else f"a {role}"
 
 
+class UnknownTaskError(NotFoundError):
+    """There is no task with this slug. The message names the tasks, and is not for annotators."""
+
+    def __init__(self, slug: str, known: str) -> None:
+        self.slug = slug[:64]
+        super().__init__(
+            tr("There is no task “{slug}”; the tasks are: {known}.", slug=self.slug, known=known)
+        )
+
+
 def require_task(db: Database, slug: str) -> Task:
     """Return the task with this slug.
 
     Raises:
-        NotFoundError: it does not exist; the message names the existing tasks.
+        UnknownTaskError: it does not exist.
     """
     task = tasks.get_task(db, slug)
     if task is None:
         known = ", ".join(task.slug for task in tasks.list_tasks(db)) or "none yet"
-        raise NotFoundError(tr("There is no task “{slug}”; the tasks are: {known}.", slug=slug, known=known))
+        raise UnknownTaskError(slug, known)
     return task

@@ -317,7 +317,10 @@ def count_arrival(db: Database, address: str) -> None:
     key = hashlib.sha256(f"arrival\n{address}".encode()).hexdigest()
     if people.count_sign_in_tries(db, key, time_from_now(-WINDOW)) >= ARRIVALS:
         raise NotAllowedError(
-            tr("Too many people arrived from your network just now: try again in 15 minutes.")
+            tr(
+                "Too many people arrived from your network just now: try again in {minutes} minutes.",
+                minutes=round(WINDOW.total_seconds() / 60),
+            )
         )
     people.add_sign_in_try(db, key)
 

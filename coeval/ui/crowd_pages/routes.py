@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Callable
 from typing import Annotated
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import RedirectResponse, Response
@@ -254,14 +254,14 @@ def _is_team(context: Context, request: Request) -> bool:
 def _show_arrival(context: Context, request: Request, slug: str, link: Link) -> Response:
     """Return the page for a person who followed a link; people at work continue where they are."""
     values = request.query_params
-    host = urlsplit(context.settings.public_url).netloc or request.headers.get("host", "")
+    here = f"{request.url.scheme}://{request.headers.get('host', '')}"
     arrival = entry.look(
         context,
         slug,
         link,
         key=values.get("key", ""),
         token=values.get("prolific_token", ""),
-        host=host,
+        host=context.settings.public_url or here,
         old_token=read_session(context, request),
         worker_pass=read_cookie(context.settings, request, WORKER) or "",
         waiting=read_cookie(context.settings, request, WAITING) or "",

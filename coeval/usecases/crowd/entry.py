@@ -152,8 +152,8 @@ def look(
     returned with a seal.
 
     Nothing is written. ``key`` is the study's secret from the link, ``token`` the service's signed token,
-    ``host`` the host name of this site, ``old_token`` the browser's session; ``worker_pass`` and ``waiting``
-    are its other cookies.
+    ``host`` the origin of this site (or its host name, if it is secure), ``old_token`` the browser's session;
+    ``worker_pass`` and ``waiting`` are its other cookies.
 
     Raises:
         InputError: the link is damaged.
@@ -175,7 +175,8 @@ def look(
         _check_proof(plan, seed, key, token)
         link = check_link(link)
         if plan.terms.proof:
-            link = replace(link, seal=seal_link(seed, link, plan.terms.proof))
+            seal = seal_link(seed, link, plan.terms.proof, plan.terms.link_version)
+            link = replace(link, seal=seal)
         return _arrival(db, task, plan, link, who, Browser(old_token, worker_pass, waiting))
 
 
@@ -304,8 +305,8 @@ def _check_sealed(db: Database, task: Task, plan: Plan, link: Link) -> Link:
     """Return the link in its normal form, if it has the proof that the study requires."""
     _check_service(plan, link)
     link = check_link(link)
-    proof = plan.terms.proof
-    if proof and not is_same(link.seal, seal_link(tasks.get_seed(db, task.id), link, proof)):
+    proof, version = plan.terms.proof, plan.terms.link_version
+    if proof and not is_same(link.seal, seal_link(tasks.get_seed(db, task.id), link, proof, version)):
         raise NotAllowedError(tr(NOT_SIGNED))
     return link
 

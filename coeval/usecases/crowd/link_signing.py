@@ -89,12 +89,14 @@ def build_address(slug: str, plan: Plan, secret: str, public_url: str) -> str:
     return f"{base}?{joined}" if joined else base
 
 
-def seal_link(seed: str, link: Link, proof: str) -> str:
+def seal_link(seed: str, link: Link, proof: str, version: int = 1) -> str:
     """Return a seal for the form of a proved link, so that it cannot be sent with other ids.
 
-    ``proof`` names the kind of proof: if a study requires a stronger one later, earlier seals are void.
+    ``proof`` names the kind of proof: if a study requires a stronger one later, earlier seals are void. So are
+    those from before the study's secret was renewed, by its ``version``.
     """
-    return _sign_text(seed, "\n".join(("seal", proof, link.service, link.worker, link.study, link.session)))
+    parts = ("seal", proof, str(version), link.service, link.worker, link.study, link.session)
+    return _sign_text(seed, "\n".join(parts))
 
 
 def hash_network(seed: str, address: str) -> str:
@@ -157,7 +159,7 @@ def get_keys(url: str) -> SigningKeys:
     return SigningKeys(url)
 
 
-def read_token(token: str, keys_url: str, host: str) -> Link:
+def read_token(token: str, keys_url: str, site: str) -> Link:
     """Return the link that a signed token of Prolific contains.
 
     Raises:
@@ -185,15 +187,30 @@ def read_token(token: str, keys_url: str, host: str) -> Link:
     except jwt.PyJWTError as error:
         raise NotAllowedError(tr(NOT_SIGNED)) from error
     ids = claims.get("prolific")
-    if not isinstance(ids, dict) or not _is_for(claims["aud"], host):
+    if not isinstance(ids, dict) or not _is_for(claims["aud"], site):
         raise NotAllowedError(tr(NOT_SIGNED))
     return Link("prolific", *(str(ids.get(name, "")) for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")))
 
 
-def _is_for(audience: object, host: str) -> bool:
-    """Return whether a token was made for this site; its audience is a domain, or the study's whole address."""
+def _is_for(audience: object, site: str) -> bool:
+    """Return whether a token was made for this site; its audience is a domain, or the study's whole address.
+
+    >>> _is_for("https://a.example/s/demo", "https://a.example"), _is_for("a.example", "https://a.example:443")
+    (True, True)
+    >>> _is_for("http://a.example/s/demo", "https://a.example"), _is_for("https://a.example:8443", "a.example")
+    (False, False)
+    """
     named = audience if isinstance(audience, list) else [audience]
-    return any(host and (urlsplit(str(address)).netloc or str(address)) == host for address in named)
+    return bool(site) and any(_read_origin(str(address)) == _read_origin(site) for address in named)
+
+
+def _read_origin(address: str) -> tuple[str, str, int] | None:
+    """Return an address's scheme, host and port; without a scheme it is a secure site."""
+    try:
+        parts = urlsplit(address if "://" in address else f"https://{address}")
+        return parts.scheme, parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError:
+        return None
 
 
 # Proof of a returning worker: the browser in which they came, or the return code that they were shown once.
@@ -242,21 +259,31 @@ def forget_browsers(db: Database, person: int) -> None:
     people.revoke_all_sessions(db, person)
 
 
-def is_their_code(context: Context, service: str, worker: str, code: str, network: str = "") -> bool:
+def is_their_code(
+    context: Context, service: str, worker: str, code: str, network: str = "", *, signed_in: bool = False
+) -> bool:
     """Return whether this is the worker's code; every attempt is counted before it is answered.
+
+    Attempts from the worker's own session, ``signed_in``, are counted apart, so that strangers cannot keep a
+    worker from withdrawing.
 
     Raises:
         NotAllowedError: too many codes were tried for this worker recently.
     """
     texts = {"pair": f"code\n{service}\n{worker}\n{network}", "worker": f"code\n{service}\n{worker}"}
+    if signed_in:
+        texts = {"pair": f"code of a session\n{service}\n{worker}"}
     keys = {kind: hashlib.sha256(text.encode()).hexdigest() for kind, text in texts.items()}
     with context.store.write() as db:
         people.prune_sign_in_tries(db, time_from_now(-WINDOW))
         if any(
-            people.count_sign_in_tries(db, keys[kind], time_from_now(-WINDOW)) >= n
-            for kind, n in TRIES.items()
+            people.count_sign_in_tries(db, key, time_from_now(-WINDOW)) >= TRIES[kind]
+            for kind, key in keys.items()
         ):
-            raise NotAllowedError(tr("Too many tries: wait 15 minutes, then try again."))
+            minutes = round(WINDOW.total_seconds() / 60)
+            raise NotAllowedError(
+                tr("Too many tries: wait {minutes} minutes, then try again.", minutes=minutes)
+            )
         tried = [people.add_sign_in_try(db, key) for key in keys.values()]
         account = people.get_account(db, service, worker)
     if account is None or not account.secret:

@@ -232,7 +232,7 @@ def withdraw(context: Context, person: Person, slug: str, code: str = "") -> Non
     if (
         account is not None
         and _has_code(account)
-        and not is_their_code(context, account.kind, account.subject, code)
+        and not is_their_code(context, account.kind, account.subject, code, signed_in=True)
     ):
         raise NotAllowedError(tr("That is not your return code: the code was shown when you joined."))
     with context.store.write() as db:

@@ -36,7 +36,8 @@ def sealed(context: Context, slug: str, one: Link) -> Link:
         assert task
         plan = crowd_studies.get_plan(db, task.id)
         assert plan
-        return replace(one, seal=seal_link(tasks.get_seed(db, task.id), one, plan.terms.proof))
+        terms = plan.terms
+        return replace(one, seal=seal_link(tasks.get_seed(db, task.id), one, terms.proof, terms.link_version))
 
 
 def query(number: int, *, study: str = "s1", session: str = "") -> dict[str, str]:

@@ -24,7 +24,14 @@ from coeval.store.queries import enrolments
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, onboarding, overview, plans
 from coeval.usecases.crowd.entry import Coming, OtherBrowserError, check_link
-from coeval.usecases.crowd.link_signing import ISSUER, Link, build_pass, ensure_code, forget_browsers
+from coeval.usecases.crowd.link_signing import (
+    ISSUER,
+    TRIES,
+    Link,
+    build_pass,
+    ensure_code,
+    forget_browsers,
+)
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import get_signed_in, sign_in
 from coeval.usecases.study_import import import_study
@@ -235,6 +242,8 @@ def test_prolific_s_secure_link_says_who_comes(signer: Any) -> None:
         ({"exp": 1_000_000_000}, "has expired"),
         ({"iss": "https://evil.example"}, "did not create this link"),
         ({"aud": "https://evil.example/s/demo"}, "did not create this link"),
+        ({"aud": f"http://{HOST}/s/demo"}, "did not create this link"),
+        ({"aud": f"https://{HOST}:8443/s/demo"}, "did not create this link"),
         ({"prolific": "worker"}, "did not create this link"),
         ({"kid": "k2"}, "did not create this link"),
     ],
@@ -254,6 +263,37 @@ def test_a_token_signed_by_somebody_else_is_refused(signer: Any) -> None:
     for token in (sign(other), unsigned, "no.token.this", ""):
         with pytest.raises(NotAllowedError, match="did not create this link"):
             entry.look(context, "demo", link(1), token=token, host=HOST)
+
+
+def test_a_consent_form_of_an_old_address_is_void(context: Context, owner: Person) -> None:
+    open_study(context, owner, Proof.LINK)
+    form = entry.look(context, "demo", link(1), key=plans.get_link(context, owner, "demo")).link
+    plans.renew_link(context, owner, "demo")
+    with pytest.raises(NotAllowedError, match="did not create this link"):
+        entry.arrive(context, "demo", form)
+
+
+def test_wrong_codes_of_strangers_keep_nobody_from_withdrawing(context: Context, owner: Person) -> None:
+    open_study(context, owner, Proof.NONE)
+    person, _ = entry.arrive(context, "demo", link(1))
+    code = ensure_code(context, person)
+    for number in range(TRIES["worker"] + 1):
+        with pytest.raises(NotAllowedError):
+            entry.arrive(context, "demo", link(1, code="WRONG"), address=f"192.0.2.{number // 2}")
+    with pytest.raises(NotAllowedError, match="wait 15 minutes"):
+        entry.arrive(context, "demo", link(1, code=code), address="198.51.100.1")
+    onboarding.withdraw(context, person, "demo", code)
+    assert onboarding.get_visit(context, person, "demo").situation == "withdrawn"
+
+
+def test_an_unknown_task_names_the_tasks_to_the_team_alone(context: Context, owner: Person) -> None:
+    open_study(context, owner, Proof.NONE)
+    ana, _ = sign_in(context, "Ana")
+    with pytest.raises(NotFoundError, match="the tasks are: demo"):
+        get_step(context, owner, "other")
+    with pytest.raises(NotFoundError, match="no task “other” here") as refused:
+        get_step(context, ana, "other")
+    assert "demo" not in str(refused.value)
 
 
 # ---- one record per submission ----------------------------------------------------------------------------
