@@ -202,8 +202,8 @@ def _with_scores(segments: pd.DataFrame, data: Path) -> pd.DataFrame:
     files = sorted(data.glob("*.docs"))
     if len(files) != 1:
         raise InputError(f"{data}: contains {len(files)} files *.docs; exactly one is needed.")
-    with files[0].open(encoding="utf-8") as lines:
-        names = [line.rstrip("\n").split("\t")[-1] for line in lines]
+    with files[0].open(encoding="utf-8") as file:
+        names = [line.rstrip("\n").split("\t")[-1] for line in file]
     lines = known["line"].astype(int)
     if lines.max() >= len(names):
         raise InputError(

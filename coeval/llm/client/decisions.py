@@ -124,8 +124,10 @@ def _normalise(answer: object) -> object:
     for own, key in (("noul", "noul"), ("predicate", "probability")):
         if answer.get("type") == own:
             chance = answer.get(key)
-            known = isinstance(chance, int | float) and not isinstance(chance, bool)
-            return {"type": "yes_no", "probabilities": {"no": 1 - chance, "yes": chance} if known else None}
+            chances = None
+            if isinstance(chance, int | float) and not isinstance(chance, bool):
+                chances = {"no": 1 - chance, "yes": chance}
+            return {"type": "yes_no", "probabilities": chances}
     given = answer.get("probabilities")
     if isinstance(given, list):
         pairs = [(str(one.get("value")), one.get("probability")) for one in given if isinstance(one, dict)]

@@ -363,5 +363,5 @@ def _find_deviations(probabilities: Any) -> Any:
     for place, given in enumerate(probabilities):
         if given is not None:
             chances, steps = np.asarray(given, dtype=float), np.arange(len(given))
-            found[place] = np.sqrt(max(0.0, chances @ steps**2 - (chances @ steps) ** 2))
+            found[place] = np.sqrt(chances @ (steps - chances @ steps) ** 2)
     return found
