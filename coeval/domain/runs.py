@@ -218,7 +218,15 @@ class Job:
     updated_at: str = ""
     takeovers: int = 0
     """The number of times that another server continued the job because its own server had ended."""
+    unread: int = 0
+    """The number of answers in no form that could be read."""
+    dismissed: bool = False
+    """True once an owner has read how it ended."""
     id: int = 0
+
+    @property
+    def is_busy(self) -> bool:
+        return self.state in (JobState.QUEUED, JobState.RUNNING)
 
 
 LEASE = timedelta(seconds=15)

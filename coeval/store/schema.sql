@@ -585,7 +585,9 @@ CREATE TABLE job (
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
   -- if a server ends, another one continues its jobs; a job that ends every server must stop
-  takeovers INTEGER NOT NULL DEFAULT 0
+  takeovers INTEGER NOT NULL DEFAULT 0,
+  unread INTEGER NOT NULL DEFAULT 0, -- the number of answers in no form
+  dismissed INTEGER NOT NULL DEFAULT 0 CHECK (dismissed IN (0, 1)) -- 1: an owner has read how the job ended
 ) STRICT;
 CREATE INDEX job_by_task ON job(task);
 

@@ -31,6 +31,9 @@ class Breaker(Generic[Result]):
         self._recent: deque[bool] = deque(maxlen=RECENT)
         self._any_read = False
 
+    def is_unread(self, result: Result) -> bool:
+        return bool(self._unread(result))
+
     def look_at(self, result: Result) -> str:
         """Return the reason to stop the run after this result, or "" if it should continue."""
         reason = self._unread(result)
@@ -148,7 +151,8 @@ class _Run(Generic[Item, Result]):
     def _write(self, outcomes: Sequence[Outcome[Item, Result]]) -> None:
         self.on_result(outcomes)
         for outcome in outcomes:
-            self.meter.count(outcome.error)
+            result = outcome.result
+            self.meter.count(outcome.error, unread=result is not None and self.breaker.is_unread(result))
 
     async def _judge(self, item: Item) -> Outcome[Item, Result]:
         """Return the outcome of one judgment. Its errors do not end the run."""

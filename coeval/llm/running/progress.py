@@ -65,6 +65,8 @@ class Progress:
     rate: float
     eta: float | None
     usage: Usage
+    unread: int = 0
+    """The number of results in no form that could be read."""
     waiting: str = ""
     """Why the run sends nothing at the moment, and until when; empty if it does not wait."""
 
@@ -74,8 +76,10 @@ class Progress:
         left = f", {show_seconds(self.eta)} left" if self.eta is not None else ""
         cost = f", {show_cost(self.usage.cost, self.usage.at_most)}" if self.usage.cost else ""
         waiting = f", {self.waiting}" if self.waiting else ""
+        results = max(1, self.done + self.failed)
+        unread = f", {self.unread:,} ({self.unread / results:.0%}) in no form" if self.unread else ""
         tokens = f"{self.usage.tokens:,} tokens"
-        return f"{self.done:,}{of} done{failed}, {self.rate:.1f}/s{left}, {tokens}{cost}{waiting}"
+        return f"{self.done:,}{of} done{failed}{unread}, {self.rate:.1f}/s{left}, {tokens}{cost}{waiting}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +101,15 @@ class Meter:
     """Counts results as they arrive."""
 
     def __init__(self, total: int | None, usage: Usage) -> None:
-        self.done = self.failed = 0
+        self.done = self.failed = self.unread = 0
         self.total, self.usage = total, usage
         self.errors: Counter[str] = Counter()
         self._started = time.monotonic()
         self._recent = deque([self._started], maxlen=RECENT)
 
-    def count(self, error: str) -> None:
-        """Count a result. ``error`` is "" for a successful judgment."""
+    def count(self, error: str, *, unread: bool = False) -> None:
+        """Count a result. ``error`` is "" for a successful judgment; ``unread`` says that it is in no form."""
+        self.unread += unread
         self._recent.append(time.monotonic())
         if error:
             self.failed += 1
@@ -126,6 +131,7 @@ class Meter:
             rate,
             eta,
             self.usage,
+            self.unread,
             show_wait(self.usage.waits_until),
         )
 

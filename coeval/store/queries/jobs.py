@@ -79,8 +79,9 @@ CUT_OFF = (
 
 
 def _job(row: dict[str, Any]) -> Job:
-    values = {name: value for name, value in row.items() if name not in ("params_json", "state")}
-    return Job(**values, state=JobState(row["state"]), params=json.loads(row["params_json"]))
+    values = {name: value for name, value in row.items() if name not in ("params_json", "state", "dismissed")}
+    params, dismissed = json.loads(row["params_json"]), bool(row["dismissed"])
+    return Job(**values, state=JobState(row["state"]), params=params, dismissed=dismissed)
 
 
 def add_job(db: Database, job: Job) -> Job:
@@ -108,15 +109,17 @@ def get_job(db: Database, job: int) -> Job | None:
     return _job(row) if row else None
 
 
-def list_jobs(db: Database, task: int, *, limit: int = 20) -> list[Job]:
-    sql = "SELECT * FROM job WHERE task = ? ORDER BY id DESC LIMIT ?"
-    return [_job(row) for row in db.query(sql, [task, limit])]
+def list_jobs(db: Database, task: int, kinds: Collection[str], *, limit: int = 20) -> list[Job]:
+    """Return a task's jobs of these kinds, newest first."""
+    marks = ", ".join("?" * len(kinds))
+    sql = f"SELECT * FROM job WHERE task = ? AND kind IN ({marks}) ORDER BY id DESC LIMIT ?"
+    return [_job(row) for row in db.query(sql, [task, *kinds, limit])]
 
 
-def list_active(db: Database, task: int) -> list[Job]:
-    """Return the running and queued pre-fills of a task."""
+def list_active(db: Database, task: int, kind: str) -> list[Job]:
+    """Return the running and queued jobs of a kind."""
     active = db.table("job").rows_where(
-        "task = ? AND kind <> 'batch' AND state IN ('queued', 'running')", [task], order_by="id"
+        "task = ? AND kind = ? AND state IN ('queued', 'running')", [task, kind], order_by="id"
     )
     return [_job(row) for row in active]
 

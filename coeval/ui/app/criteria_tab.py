@@ -9,17 +9,18 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain import MAX_REMARK, CriteriaSet, Guide, Origin, Person, Proposal, Role, Task
+from coeval.domain import MAX_REMARK, CriteriaSet, Guide, Job, JobState, Origin, Person, Proposal, Role, Task
 from coeval.language import get_spoken, later
 from coeval.llm.proposals import MAX_EXAMPLES
 from coeval.rules.ballots import Tally
 from coeval.rules.criterion_wording import anchors_text
 from coeval.ui.app import criteria_views as views
 from coeval.ui.components.form import Form, read_line
+from coeval.ui.components.job_view import jobs_view
 from coeval.ui.components.next_step import steps_line
 from coeval.ui.components.number_words import plural, read_decimal
 from coeval.ui.components.view import Node, Screen, View, el
-from coeval.ui.tabs import MODEL, StudyTab, Update, need_task, tell_done
+from coeval.ui.tabs import StudyTab, Update, need_task, tell_done
 from coeval.usecases import criteria_rounds, criteria_sets, tasks
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import OtherRound, RoundState
@@ -30,7 +31,7 @@ from coeval.usecases.criteria_suggestions import (
     reopen_criteria,
     take_findings,
 )
-from coeval.usecases.drafting import model_requests
+from coeval.usecases.drafting import jobs
 
 LINES, SUGGESTED, FINDINGS, OTHER, AGREED = "lines", "suggested", "findings", "other", "agreed"
 """The ways to open a vote, and the consent to one of them."""
@@ -91,6 +92,29 @@ class ReplaceBox:
 
     def close(self) -> Update:
         return {self.box: gr.Column(visible=False), self.asked: None}
+
+
+class JobBox:
+    """The draft of criteria that is under way, or how the last one ended until an owner dismisses it."""
+
+    def __init__(self) -> None:
+        self.says = View(elem_id="criteria-job")
+        with gr.Row(elem_classes="actions"):
+            self.stop = gr.Button("Stop the draft", visible=False, elem_id="criteria-stop", scale=0)
+            self.dismiss = gr.Button("Dismiss", visible=False, elem_id="criteria-dismiss", scale=0)
+        self.outputs = [self.says, self.stop, self.dismiss]
+
+    def update(self, listed: list[Job]) -> Update:
+        """Return the newest job, unless it was dismissed or ended well."""
+        shown = [
+            job for job in listed[:1] if job.is_busy or not (job.dismissed or job.state is JobState.DONE)
+        ]
+        busy = any(job.is_busy for job in shown)
+        return {
+            self.says: jobs_view(shown, "Draft of criteria") if shown else None,
+            self.stop: gr.Button(visible=busy),
+            self.dismiss: gr.Button(visible=bool(shown) and not busy),
+        }
 
 
 class OtherVotesBox:
@@ -205,6 +229,7 @@ class _Parts:
     established: View
     propose: gr.Accordion
     hint: View
+    job: JobBox
     samples: gr.Radio
     model: gr.Textbox
     ideation: Form
@@ -241,6 +266,7 @@ def _build_parts(context: Context) -> _Parts:
             parts["reopen"] = gr.Button("Start a new version", elem_id="reopen", visible=False)
             parts["tally"] = View(elem_id="tally")
             parts |= _build_findings()
+            parts["job"] = JobBox()
             parts |= _build_propose(context)
     return _Parts(**parts)
 
@@ -311,8 +337,8 @@ class CriteriaTab(StudyTab):
         self.parts = parts = _build_parts(self.context)
         self.guide, self.cancel = GuideBox(), CancelBox()
         self.others, self.replace = OtherVotesBox(), ReplaceBox()
-        own = [part for part in parts.all() if not isinstance(part, Form)]
-        self.outputs = [*own, *self.guide.outputs, *self.cancel.outputs]
+        own = [part for part in parts.all() if not isinstance(part, (Form, JobBox))]
+        self.outputs = [*own, *parts.job.outputs, *self.guide.outputs, *self.cancel.outputs]
         self.outputs += [*self.others.outputs, *self.replace.outputs]
         chosen = [self.guide.criterion]
         self.on(self.guide.criterion.input, self.on_guide, chosen, self.guide.texts)
@@ -331,9 +357,9 @@ class CriteriaTab(StudyTab):
         ):
             self.on(event, partial(self.on_vote, action=action), votes)
         self.on(self.replace.keep.click, self.on_keep)
-        model: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": parts.hint}
-        asked = [parts.samples, parts.model, *parts.ideation.inputs]
-        self.on(parts.draft.click, self.on_draft, asked, **model)
+        self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model, *parts.ideation.inputs])
+        self.on(parts.job.stop.click, self.on_stop)
+        self.on(parts.job.dismiss.click, self.on_dismiss)
 
     def load(self, person: Person, slug: str) -> Update:
         return self._state(person, slug) if slug else self._no_task(person)
@@ -410,14 +436,24 @@ class CriteriaTab(StudyTab):
         current = criteria_rounds.get_criteria_set(self.context, person, slug)
         return self._state(person, slug) | self.guide.choose(current, criterion)
 
-    async def on_draft(self, person: Person, slug: str, samples: int, model: str, *further: Any) -> Update:
-        asked = self.parts.ideation.read(further)
-        drafted = await model_requests.draft_criteria(
-            self.context, person, need_task(slug), model=model, samples=samples, **asked
-        )
-        if drafted.opened is None:
-            tell_done("The drafted criteria are under Suggestions. The open vote did not change.")
+    def on_draft(self, person: Person, slug: str, samples: int, model: str, *further: Any) -> Update:
+        asked = {"samples": samples, "model": model, **self.parts.ideation.read(further)}
+        job = jobs.start_criteria_draft(self.context, person, need_task(slug), **asked)
+        jobs.get_worker(self.context).start(job)
         return self._state(person, slug)
+
+    def on_stop(self, person: Person, slug: str) -> Update:
+        for job in self._list_jobs(person, slug):
+            jobs.cancel_job(self.context, person, job.id)
+        return self._state(person, slug)
+
+    def on_dismiss(self, person: Person, slug: str) -> Update:
+        jobs.dismiss_job(self.context, person, need_task(slug), jobs.CRITERIA)
+        return self._state(person, slug)
+
+    def _list_jobs(self, person: Person, slug: str) -> list[Job]:
+        """Return the newest draft of criteria."""
+        return jobs.list_jobs(self.context, person, need_task(slug), (jobs.CRITERIA,))[:1]
 
     def _no_task(self, person: Person) -> Update:
         return {self.parts.card: views.no_task_view(person.role is Role.OWNER)}
@@ -468,6 +504,7 @@ class CriteriaTab(StudyTab):
         }
         update[self.guide.box] = gr.Accordion(visible=owner and current is not None)
         update |= self.guide.choose(current if owner else None, None)
+        update |= parts.job.update(self._list_jobs(person, slug) if owner else [])
         others = criteria_rounds.list_other_rounds(self.context, person, slug) if owner else []
         update |= self.others.update(others)
         update[parts.suggested] = gr.CheckboxGroup(said, visible=bool(said), **chosen)

@@ -16,9 +16,10 @@ from coeval.llm.protocols.protocol import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.ui.app.criteria_views import model_hint
 from coeval.ui.components.form import Form, read_count, read_line
+from coeval.ui.components.job_view import jobs_view
 from coeval.ui.components.next_step import find_next, next_view
 from coeval.ui.components.number_words import read_decimal
-from coeval.ui.components.view import Node, View, el, image_view, table
+from coeval.ui.components.view import Node, View, el, image_view
 from coeval.ui.setup.prefill_boxes import (
     Counted,
     FollowingBox,
@@ -31,10 +32,9 @@ from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import tasks
 from coeval.usecases.drafting import jobs, run_preview
 from coeval.usecases.drafting.jobs import get_worker
-from coeval.usecases.drafting.model_requests import suggest_decisions
+from coeval.usecases.drafting.model_requests import MAX_TOKENS, suggest_decisions
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 
-BUSY = (JobState.QUEUED, JobState.RUNNING)
 EFFORTS = ["", "minimal", "low", "medium", "high"]
 Seen = tuple[object, ...]
 """The data behind the current menus and buttons."""
@@ -87,6 +87,13 @@ class PrefillTab(Tab):
             }
         )
         form["model"] = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="prefill-model")
+        form["max_tokens"] = gr.Number(
+            MAX_TOKENS,
+            precision=0,
+            minimum=0,
+            label="Token limit per answer",
+            info="Ends answers that do not end by themselves. 0 sets no limit.",
+        )
         with more_settings("prefill-more"):
             self.presets = PresetBox(self.context, self.task)
             _build_protocol(form)
@@ -185,7 +192,7 @@ class PrefillTab(Tab):
         now = _signature(slug, listed, runs)
         if now == seen:
             busy = _are_under_way(listed[:1])
-            return {self.jobs: [jobs_view(listed), *self._next(person, slug, busy)], **self.runs.follow(runs)}
+            return {self.jobs: [_listed(listed), *self._next(person, slug, busy)], **self.runs.follow(runs)}
         return self._state(person, slug, looked_at)
 
     def on_cancel(self, person: Person, slug: str) -> Update:
@@ -220,7 +227,7 @@ class PrefillTab(Tab):
         busy = _are_under_way(listed[:1])
         unscored = sum(count for _, _, count in runs)
         return {
-            self.jobs: [jobs_view(listed), *self._next(person, slug, busy)],
+            self.jobs: [_listed(listed), *self._next(person, slug, busy)],
             self.cancel: gr.Button(visible=busy),
             self.resume: gr.Button(
                 visible=newest is not None and not busy and newest.state is not JobState.DONE
@@ -283,9 +290,6 @@ def _build_protocol(form: Form) -> None:
 
 def _build_requests(form: Form, concurrency: int) -> None:
     form["top_p"] = gr.Textbox("", label="top_p", info="Leave blank for the model’s default.", max_length=6)
-    form["max_tokens"] = gr.Number(
-        0, precision=0, minimum=0, label="Token limit per answer", info="0 sets no limit."
-    )
     form["reasoning_effort"] = gr.Dropdown(
         EFFORTS, value="", label="Reasoning effort", info="Leave blank for the model’s default."
     )
@@ -312,7 +316,7 @@ def _build_requests(form: Form, concurrency: int) -> None:
 
 
 def _are_under_way(listed: list[Job]) -> bool:
-    return any(job.state in BUSY for job in listed)
+    return any(job.is_busy for job in listed)
 
 
 def _is_unshown(newest: Job, runs: Counted) -> bool:
@@ -338,20 +342,7 @@ def doubts_of(settings: RunSettings) -> list[Node]:
     return [el("p", el("b", "Warning: "), doubt) for doubt in settings.doubts]
 
 
-def jobs_view(listed: list[Job]) -> Node:
+def _listed(listed: list[Job]) -> Node:
     if not listed:
         return el("div.card.empty", el("p", "Nothing has been pre-filled yet."))
-    rows = [[_started(job), str(job.state), _bar(job), job.message] for job in listed[:8]]
-    return el(
-        "div.card", el("h4", "Pre-fills"), table(["Started (UTC)", "State", "", ""], [list(r) for r in rows])
-    )
-
-
-def _started(job: Job) -> str:
-    return job.created_at[:16].replace("T", " ")
-
-
-def _bar(job: Job) -> Node:
-    share = (job.done + job.failed) / job.total if job.total else 1.0
-    failed = f", {job.failed:,} failed" if job.failed else ""
-    return el("div", f"{job.done:,} of {job.total:,}{failed}", el("div.track", el("i", width=share)))
+    return jobs_view(listed, "Pre-fills")

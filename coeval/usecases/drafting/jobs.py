@@ -10,31 +10,37 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from coeval.domain import Job, JobState, Person
 from coeval.errors import (
     CoevalError,
     InputError,
+    ModelError,
     NotFoundError,
     StorageError,
     SupersededError,
     UnreachableError,
 )
+from coeval.llm.client.connection import NO_MODEL
 from coeval.llm.running.progress import Progress
 from coeval.store import Database, Storage
 from coeval.store.queries import jobs
 from coeval.usecases.access import OPERATOR, OWNERS, Context, require_task, use_case
+from coeval.usecases.criteria_rounds import get_next_version
 from coeval.usecases.drafting.execution import run_drafting
+from coeval.usecases.drafting.model_requests import draft_criteria
 from coeval.usecases.drafting.preparation import Prepared, prepare_run
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
+from coeval.usecases.leases import Hold
 
 # Pre-fills as jobs in the database: queued, listed, cancelled, restarted.
 
-KIND = "evaluations"
+KIND, BATCH, CRITERIA = "evaluations", "batch", "criteria"
 MOST_TAKEOVERS = 20
 """After this number of interruptions an owner must check a job, because the job may crash the servers."""
 
@@ -66,7 +72,7 @@ def start_job(context: Context, person: Person, slug: str, settings: RunSettings
 def _refuse_second(context: Context, db: Database, prepared: Prepared) -> None:
     """Refuse a second job for a run, because it would pay for the same requests."""
     jobs.mark_interrupted(db, count_takeovers(context))
-    for job in jobs.list_active(db, prepared.task.id):
+    for job in jobs.list_active(db, prepared.task.id, KIND):
         if read_run_settings(job.params).label == prepared.run.label:
             raise InputError(
                 f"The run “{prepared.run.label}” is already in progress (job {job.id}, started by "
@@ -80,8 +86,42 @@ def count_takeovers(context: Context) -> int:
 
 
 @use_case(OWNERS)
-def list_jobs(context: Context, person: Person, slug: str) -> list[Job]:
-    """Return a task's pre-fills and their progress, newest first."""
+def start_criteria_draft(context: Context, person: Person, slug: str, **asked: Any) -> Job:
+    """Queue a draft of criteria, which a worker (``Worker``) carries out; ``asked`` goes to ``draft_criteria``.
+
+    Raises:
+        ModelError: no model is set up.
+        InputError: criteria are being drafted already.
+    """
+    if not context.settings.has_model:
+        raise ModelError(NO_MODEL)
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        jobs.mark_interrupted(db, count_takeovers(context))
+        for job in jobs.list_active(db, task.id, CRITERIA):
+            raise InputError(
+                f"Criteria are being drafted already (job {job.id}, started by {job.created_by}): wait until the "
+                "draft is done, or stop it first."
+            )
+        params = {"slug": slug, "asked": asked, "version": get_next_version(db, task)}
+        job = Job(
+            CRITERIA, task.id, JobState.QUEUED, params, int(asked.get("samples", 1)), created_by=person.name
+        )
+        return jobs.add_job(db, job)
+
+
+@use_case(OWNERS)
+def dismiss_job(context: Context, person: Person, slug: str, kind: str) -> None:
+    """Record that an owner has read how the newest job of a kind ended, so that pages no longer show it."""
+    with context.store.write() as db:
+        for job in jobs.list_jobs(db, require_task(db, slug).id, (kind,), limit=1):
+            if not job.is_busy:
+                jobs.update_job(db, job.id, dismissed=1)
+
+
+@use_case(OWNERS)
+def list_jobs(context: Context, person: Person, slug: str, kinds: Sequence[str] = (KIND, BATCH)) -> list[Job]:
+    """Return a task's jobs of these kinds, by default its pre-fills, and their progress, newest first."""
     with context.store.read() as db:
         task = require_task(db, slug)
         interrupted = jobs.has_interrupted(db, count_takeovers(context))
@@ -89,16 +129,17 @@ def list_jobs(context: Context, person: Person, slug: str) -> list[Job]:
         with context.store.write() as db:
             jobs.mark_interrupted(db, count_takeovers(context))
     with context.store.read() as db:
-        return jobs.list_jobs(db, task.id)
+        return jobs.list_jobs(db, task.id, kinds)
 
 
 @use_case(OWNERS)
 def cancel_job(context: Context, person: Person, job: int) -> None:
-    """Stop a pre-fill. Its drafts are kept, and it can be restarted."""
+    """Stop a job. Drafts are kept, and answers that were paid for are not paid again."""
     with context.store.write() as db:
         stored = jobs.get_job(db, job)
-        if stored and stored.state in (JobState.QUEUED, JobState.RUNNING):
-            jobs.update_job(db, job, state=JobState.CANCELLED, message="cancelled; its drafts are kept")
+        if stored and stored.is_busy:
+            kept = "its answers" if stored.kind == CRITERIA else "its drafts"
+            jobs.update_job(db, job, state=JobState.CANCELLED, message=f"cancelled; {kept} are kept")
 
 
 @use_case(OWNERS)
@@ -121,6 +162,8 @@ log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 3.0
 """Seconds between two checks for jobs of servers that have stopped."""
+POLL_SECONDS = 0.5
+"""Seconds between two looks at whether a draft of criteria was stopped."""
 STOP_SECONDS = 10.0
 """Seconds for which a stopping server still accepts answers to its open requests."""
 
@@ -188,7 +231,7 @@ class Worker:
     def _run(self, job: Job) -> None:
         try:
             self._update(job, state=JobState.RUNNING)
-            asyncio.run(self._draft(job))
+            asyncio.run(self._draft_criteria(job) if job.kind == CRITERIA else self._draft(job))
         except SupersededError as error:
             log.warning("job %d: %s", job.id, error)
         except UnreachableError as error:
@@ -222,6 +265,27 @@ class Worker:
             state = JobState.DONE if report.complete else JobState.FAILED
             self._update(job, state=state, message=str(report), **counts)
 
+    async def _draft_criteria(self, job: Job) -> None:
+        slug, asked, version = (job.params[name] for name in ("slug", "asked", "version"))
+        should_stop = _Watch(self.context, job, self._stopping)
+        with Hold(self.context, job=job.id) as hold:
+            await asyncio.to_thread(hold.take, f"criteria {slug}", "The draft of criteria")
+            work = asyncio.ensure_future(
+                draft_criteria(
+                    self.context, OPERATOR, str(slug), **dict(asked),  # type: ignore[call-overload]
+                    version=version, job=job.id, on_progress=lambda progress: self._note(job, progress),
+                )
+            )  # fmt: skip
+            while not work.done():
+                await asyncio.wait([work], timeout=POLL_SECONDS)
+                if should_stop():
+                    work.cancel()
+            try:
+                work.result()
+            except asyncio.CancelledError:
+                if self._read(job).state is not JobState.CANCELLED:
+                    self._hand_on(job)
+
     def _hand_on(self, job: Job) -> None:
         """Leave the job of a stopping server to the other servers or, if there are none, to a person."""
         if count_takeovers(self.context):
@@ -235,7 +299,8 @@ class Worker:
     def _note(self, job: Job, progress: Progress) -> None:
         more = {} if progress.total is None else {"total": progress.total}
         with suppress(StorageError):
-            self._update(job, done=progress.done, failed=progress.failed, message=str(progress), **more)
+            counts = {"done": progress.done, "failed": progress.failed, "unread": progress.unread}
+            self._update(job, **counts, message=str(progress), **more)
 
     def _update(self, job: Job, **values: object) -> None:
         with self.context.store.write() as db:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
-from coeval.domain import MAX_REMARK, Ask, CriteriaSet, Person, Proposal, Task
-from coeval.errors import InputError, ModelError, UnreadableAnswerError
+from coeval.domain import MAX_REMARK, Answer, Ask, CriteriaSet, JobState, Person, Proposal, Request, Task
+from coeval.errors import InputError, ModelError, SupersededError, UnreadableAnswerError
 from coeval.llm.client.client import Client
 from coeval.llm.prompting.template_files import find_templates
 from coeval.llm.proposals import MAX_EXAMPLES
@@ -18,13 +19,17 @@ from coeval.llm.proposals import draft_steps as ask_for_steps
 from coeval.llm.protocols.protocol import get_protocol
 from coeval.llm.running import runner
 from coeval.llm.running.ledger import Prices
-from coeval.store.queries import judge_helps, tasks
+from coeval.llm.running.progress import Meter, Progress
+from coeval.store.queries import jobs, judge_helps, tasks
 from coeval.store.queries.calls import StoredLedger
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.criteria_rounds import RoundState, get_next_version, receive_draft
 from coeval.usecases.drafting.assistants import choose_assistants
 from coeval.usecases.drafting.preparation import require_ready
 from coeval.usecases.drafting.run_settings import RunSettings
+
+MAX_TOKENS = 4096
+"""Default limit of an answer, so that a small model that repeats itself ends; with room for reasoning."""
 
 SAMPLES_PER_ATTEMPT = 1000
 """The distance between the sample numbers of two attempts."""
@@ -191,6 +196,23 @@ def save_steps(context: Context, person: Person, slug: str, criterion: str, text
         judge_helps.record_steps(db, number, text.strip(), origin="human", by=person.name)
 
 
+def _counted(meter: Meter, on_progress: Callable[[Progress], None], ask: Ask) -> Ask:
+    """Return ``ask``, which also reports progress; a second request for a sample means an answer in no form."""
+    answered: set[int] = set()
+
+    async def asking(request: Request, sample: int) -> Answer:
+        answer = await ask(request, sample)
+        if sample in answered:
+            meter.unread += 1
+        else:
+            meter.count("")
+        answered.add(sample)
+        on_progress(meter.read())
+        return answer
+
+    return asking
+
+
 @dataclass(frozen=True, slots=True)
 class DraftedCriteria:
     """Proposed criteria, and the vote that they opened; None if they wait as suggestions beside another vote."""
@@ -211,12 +233,16 @@ async def draft_criteria(
     examples: int = 0,
     temperature: float | None = None,
     top_p: float | None = None,
-    max_tokens: int | None = None,
+    max_tokens: int | None = MAX_TOKENS,
     templates: str = "",
+    version: int | None = None,
+    job: int | None = None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> DraftedCriteria:
     """Have a model propose criteria for a task, and open a vote on them if none is open.
 
-    Near-duplicates over the samples are merged.
+    Near-duplicates over the samples are merged. ``version`` is the version of the set that they are for, by default
+    the next one. The job ``job`` ends in the same transaction, so that a kill repeats nothing.
 
     Raises:
         ModelError: no model is set up, or it cannot be reached or read.
@@ -227,7 +253,7 @@ async def draft_criteria(
     with context.store.read() as db:
         task = require_task(db, slug)
         shown = list(tasks.list_instances(db, task.id, limit=min(examples, MAX_EXAMPLES)))
-        version = get_next_version(db, task)
+        version = version or get_next_version(db, task)
     async with build_runner(context, concurrency=min(samples, context.settings.concurrency)) as runner:
         asked: dict[str, Any] = {
             "count": count,
@@ -238,8 +264,14 @@ async def draft_criteria(
             "templates": find_templates(templates),
         }
         used = model or context.settings.model
+        counted = partial(_counted, Meter(samples, runner.usage), on_progress)
         proposals = await ask_until_new(
-            runner, lambda ask: ask_for_criteria(ask, task, used, samples, **asked)
+            runner, lambda ask: ask_for_criteria(counted(ask), task, used, samples, **asked)
         )
     with context.store.write() as db:
+        if job is not None:
+            stored = jobs.get_job(db, job)
+            if stored is None or stored.state is JobState.CANCELLED:
+                raise SupersededError("The draft was stopped. Its answers are kept.")
+            jobs.update_job(db, job, state=JobState.DONE, message=f"{len(proposals)} criteria drafted")
         return DraftedCriteria(tuple(proposals), receive_draft(db, person, task, proposals, version))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +12,14 @@ import pytest
 from coeval.domain import Action, Origin, Proposal, Study, Vote
 from coeval.usecases import criteria_rounds
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting.model_requests import MAX_TOKENS
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.models.openai_stub import Stub, start_stub
+from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter, unfold
+from tests.support.serving.live_server import LiveServer
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -43,9 +46,16 @@ def server(context: Context) -> Iterator[Running]:
 
 
 def open_vote(context: Context, slug: str, *names: str) -> int:
-    """Open a vote in a new study, let these people vote, and return the id of the round."""
+    """Open a vote in a new study, let these people vote, and return the id of the round.
+
+    Its description makes the model's answers its own: the ledger would repeat those of another study.
+    """
     study = make_study()
-    import_study(context, OPERATOR, Study(replace(study.task, slug=slug), study.instances))
+    import_study(
+        context,
+        OPERATOR,
+        Study(replace(study.task, slug=slug, description=f"Answer: {slug}."), study.instances),
+    )
     opened = criteria_rounds.open_round(
         context, OPERATOR, slug, [Proposal(text, Origin.HUMAN) for text in TEXTS]
     )
@@ -79,6 +89,7 @@ def test_a_draft_that_arrives_beside_a_vote_is_offered_and_replaces_nothing(
     open_criteria(page, server, "late")
     unfold(page, "Draft or write criteria")
     page.locator("#draft-criteria").click()
+    page.locator("#criteria-job").wait_for()
     offered = page.locator("#suggested label").filter(has_text="(drafted)")
     offered.first.wait_for()
     assert count_ballots(context, "late") == before
@@ -124,3 +135,72 @@ def test_another_vote_over_an_open_one_asks_and_a_cancelled_one_is_taken_up(
     page.locator("#take-up-vote").click()
     page.locator("#ballot .rt-row").first.wait_for()
     assert count_ballots(context, "asks") == before
+
+
+def test_a_draft_shows_its_progress_and_stops(
+    page: Any, server: Running, context: Context, stub: Stub
+) -> None:
+    sign_in(context, "Owner")
+    before = open_vote(context, "stops", "Ana"), 1
+    open_criteria(page, server, "stops")
+    stub.latency = 60.0
+    unfold(page, "Draft or write criteria")
+    page.locator("#draft-criteria").click()
+    job = page.locator("#criteria-job")
+    job.get_by_text("0 of 10").wait_for()
+    for head in ("Done", "In no form"):
+        expect(job.get_by_role("columnheader", name=head)).to_be_visible()
+    page.locator("#criteria-stop").click()
+    job.get_by_text("cancelled", exact=True).wait_for()
+    stub.latency = 0.0
+    page.locator("#criteria-dismiss").click()
+    expect(job.get_by_text("cancelled", exact=True)).to_have_count(0)
+    page.wait_for_timeout(1_500)
+    assert count_ballots(context, "stops") == before
+    assert all(body["max_tokens"] == MAX_TOKENS for body in stub.bodies), "no answer is without a limit"
+
+
+def test_how_a_draft_failed_stays_until_it_is_dismissed(
+    page: Any, server: Running, context: Context, stub: Stub
+) -> None:
+    sign_in(context, "Owner")
+    open_vote(context, "fails")
+    open_criteria(page, server, "fails")
+    default = stub.reply
+    stub.reply = lambda body: Reply(status=401, message="This key is wrong.")
+    unfold(page, "Draft or write criteria")
+    page.locator("#draft-criteria").click()
+    job = page.locator("#criteria-job")
+    job.get_by_text("This key is wrong").wait_for()
+    page.reload()
+    job.get_by_text("This key is wrong").wait_for()
+    page.locator("#criteria-dismiss").click()
+    expect(job.get_by_text("This key is wrong")).to_have_count(0)
+    page.reload()
+    page.locator("#ballot .rt-row").first.wait_for()
+    expect(job.get_by_text("This key is wrong")).to_have_count(0)
+    stub.reply = default
+
+
+def test_a_server_that_is_killed_during_a_draft_leaves_the_vote_as_it_was(page: Any, tmp_path: Path) -> None:
+    path = tmp_path / "coeval.db"
+    with start_stub(latency=60.0) as stub:
+        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
+        first = new_context(tmp_path, **env)
+        sign_in(first, "Owner")
+        before = open_vote(first, "killed", "Ana", "Ben"), 2
+        first.store.close()
+        live = LiveServer(path, log=tmp_path / "server.log", **env)
+        open_criteria(page, live, "killed")
+        unfold(page, "Draft or write criteria")
+        page.locator("#draft-criteria").click()
+        page.locator("#criteria-job").get_by_text("0 of 10").wait_for()
+        live.kill9()
+        stub.latency = 0.0
+        live.restart()
+        open_criteria(page, live, "killed")
+        expect(page.locator("#tally")).to_contain_text("2 ballots")
+        live.stop()
+        again = new_context(tmp_path, **env)
+        assert count_ballots(again, "killed") == before
+        again.store.close()

@@ -475,7 +475,8 @@ def criteria_tab() -> list[Door]:
             event(MAIN, "guide-criterion", "input", put=guide, first=("criteria",)),
         ),
         Door("usecases.criteria_sets.set_guide", event(MAIN, "guide-save", put=guide, first=("criteria",))),
-        Door("usecases.drafting.model_requests.draft_criteria", event(MAIN, "draft-criteria"), says=NO_MODEL),
+        Door("usecases.drafting.jobs.start_criteria_draft", event(MAIN, "draft-criteria"), says=NO_MODEL),
+        Door("usecases.drafting.jobs.dismiss_job", event(MAIN, "criteria-dismiss")),
     ]
 
 
@@ -752,6 +753,7 @@ ELSEWHERE = {
     "coeval.usecases.reports.statistics.get_table_files": "cli/stats.py",
     "coeval.usecases.reports.statistics.get_frames": "extensions/replication/coeval_paper.py",
     "coeval.usecases.drafting.batch_files.read_results": "cli/draft.py",
+    "coeval.usecases.drafting.model_requests.draft_criteria": "cli/draft.py",
     "coeval.usecases.drafting.batch_files.write_questions": "cli/draft.py",
     "coeval.usecases.study_import.import_study": "usecases/study_import.py",
     "coeval.usecases.criteria_sets.establish_list": "cli/files.py",
