@@ -103,6 +103,12 @@ def read_outline(path: Path) -> StudyOutline:
         mark = error.problem_mark
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise InputError(f"{path} is not YAML{where}: {error.problem}.") from error
+    except yaml.YAMLError as error:  # such as control characters
+        raise InputError(f"{path} is not YAML: {' '.join(str(error).split())[:200]}.") from error
+    except RecursionError as error:
+        raise InputError(
+            f"{path} is nested too deeply: write it like the file that “study start” makes."
+        ) from error
     try:
         return _read(found)
     except InputError as error:

@@ -10,7 +10,7 @@ from sqlite_utils import Database as SqliteDatabase
 
 from coeval.rules.names import find_alike, simplify
 from coeval.store.engines.database import Database, scalar, stream
-from coeval.store.steps import list_applied, list_step_names
+from coeval.store.steps import create_database, list_applied, list_step_names
 
 COUNTED = (
     "task", "instance", "criterion", "criteria_set", "ballot", "run", "draft", "draft_row", "annotator",
@@ -75,7 +75,13 @@ def _examine_pages(db: SqliteDatabase) -> list[str]:
     for row in db.query("PRAGMA foreign_key_check"):
         name = f"{row['table']} without its {row['parent']}"
         orphans[name] = orphans.get(name, 0) + 1
-    return faults + [f"{n:,} rows of {name}" for name, n in orphans.items()]
+    return faults + [f"{n:,} rows of {name}" for name, n in orphans.items()] + _list_triggers(db)
+
+
+def _list_triggers(db: SqliteDatabase) -> list[str]:
+    """Return triggers that are not CoEval's own: they can change or drop what people save."""
+    found, ours = ({one.name: one.sql for one in each.triggers} for each in (db, create_database()))
+    return [f"a foreign trigger “{name}”: drop it" for name, sql in found.items() if ours.get(name) != sql]
 
 
 NAMED = {

@@ -245,6 +245,15 @@ def test_check_finds_what_is_wrong(context: Context, owner: Person, study: Study
     assert any("positions have a gap" in fault for fault in found)
 
 
+@pytest.mark.sqlite
+def test_check_finds_a_foreign_trigger(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+    with context.store.write() as db:
+        db.conn.execute("CREATE TRIGGER mine AFTER INSERT ON submission BEGIN DELETE FROM mark; END")
+    with context.store.read() as db:
+        assert examine_file(db).faults == ("a foreign trigger “mine”: drop it",)
+
+
 @pytest.mark.parametrize("wrong", [b"a\0b", b"\xff\xfe", b"caf\xe9"])
 def test_check_finds_texts_that_are_none(context: Context, owner: Person, wrong: bytes) -> None:
     import_study(context, owner, make_study())

@@ -27,6 +27,9 @@ BUFFER = 1 << 20
 MAX_UNPACKED = 8_000_000_000
 """The largest unpacked size of a file, in bytes, as its footer states it."""
 
+MOST_TEXT, MOST_TIMES = 100_000_000, 100
+"""Texts of more characters in all, and of more times the file's bytes, are refused: a small file can repeat them."""
+
 INSTALL = (
     'Parquet files need pyarrow, which is not installed: pip install "coeval[hub]", or pip install pyarrow.'
 )
@@ -49,11 +52,19 @@ def open_table(path: Path) -> Table:
     def rows() -> Iterator[Row]:
         with _opened(path) as file:
             renders = [_choose_render(field.type) for field in file.schema_arrow]
-            line = 0
+            line, length, size = 0, 0, path.stat().st_size
             for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
                 for values in _read_batch(path, batch, line):
                     line += 1
-                    yield _build_row(line, columns, values, renders)
+                    row = _build_row(line, columns, values, renders)
+                    # a dictionary holds a long text once, however many rows repeat it
+                    length += sum(map(len, row.cells.values()))
+                    if length > max(MOST_TEXT, MOST_TIMES * size):
+                        raise InputError(
+                            f"{path.name}, row {line}: the texts so far have {length:,} characters, over {MOST_TIMES} "
+                            "times the file; import a table with fewer repeated texts."
+                        )
+                    yield row
 
     return Table(path.name, columns, rows, unit="row")
 
@@ -108,12 +119,22 @@ def _check_footer(path: Path, file: parquet.ParquetFile) -> None:
 
 def _read_batch(path: Path, batch: pyarrow.RecordBatch, before: int) -> Iterator[tuple[Any, ...]]:
     try:
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        yield from zip(*(_unpack(column) for column in batch.columns), strict=True)
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path.name}, rows {before + 1} to {before + batch.num_rows}: contain text that is not "
             "UTF-8; write the file again from its source."
         ) from error
+
+
+def _unpack(column: pyarrow.Array) -> list[Any]:
+    """Return a column's values; rows with the same entry of a dictionary share one text in memory."""
+    import pyarrow
+
+    if not pyarrow.types.is_dictionary(column.type):
+        return list(column.to_pylist())
+    entries = column.dictionary.to_pylist()
+    return [None if at is None else entries[at] for at in column.indices.to_pylist()]
 
 
 def _build_row(line: int, columns: tuple[str, ...], values: tuple[Any, ...], renders: list[Render]) -> Row:

@@ -16,7 +16,7 @@ from coeval.clock import read_time
 from coeval.domain import ColumnRole, JobState, Standing
 from coeval.errors import InputError
 from coeval.store import Database, IntegrityError, Store
-from coeval.store.engines.database import rows
+from coeval.store.engines.database import rows, scalar
 from coeval.store.engines.sqlite_file import connect
 from coeval.store.queries import answer_keys, crowd_studies
 from coeval.store.soundness import examine_file
@@ -31,6 +31,10 @@ ENUMERATIONS = {
     ("job", "state"): frozenset(JobState),
 }
 """Columns with a fixed set of values that the schema does not enforce."""
+
+OFF = "s.{0} IS NOT NULL AND NOT s.{0} BETWEEN c.scale_min - 0.000001 AND c.scale_max + 0.000001"
+SCORED = dict.fromkeys(("submission", "first_score", "draft", "adjudication"), OFF.format("score"))
+"""The condition for a score outside the scale, for each table with scores by a criterion."""
 
 Portion = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 """A table with its columns and its rows."""
@@ -144,6 +148,15 @@ def _examine(db: Database) -> None:
     faults = examine_file(db).faults
     if faults:
         raise InputError(f"The study is incomplete: {'; '.join(faults[:5])}. Nothing was written.")
+    for table, scored in SCORED.items():
+        n = scalar(
+            db, f"SELECT count(*) FROM {table} s JOIN criterion c ON c.id = s.criterion WHERE {scored}"
+        )
+        if n:
+            raise InputError(
+                f"{n:,} rows of the study's {table} have a score outside the scale of their criterion. Nothing was "
+                "written."
+            )
     try:
         for row in rows(db, "SELECT task FROM crowd"):
             crowd_studies.get_plan(db, row["task"])

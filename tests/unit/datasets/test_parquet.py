@@ -122,3 +122,16 @@ def test_a_damaged_file_is_refused_and_nothing_else_happens(tmp_path: Path) -> N
         except InputError:
             continue
         assert len(rows) <= 50
+
+
+def test_a_small_file_that_repeats_a_long_text_is_refused(tmp_path: Path) -> None:
+    """A dictionary holds the text once: 200 kB on the disk were 640 MB of texts."""
+    long = pa.array(["x" * MAX_TEXT, "y"]).dictionary_encode()
+    n = parquet_file.MOST_TEXT // MAX_TEXT + 2
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), long.dictionary)
+    path = tmp_path / "bomb.parquet"
+    parquet.write_table(pa.table({"input": column, "output": ["a"] * n}), path)
+    assert path.stat().st_size < 300_000
+    with pytest.raises(InputError, match="over 100 times the file"):
+        for _ in open_table(path).rows():
+            pass

@@ -109,6 +109,8 @@ def test_a_study_begins_whole_and_stays_as_it_is_the_second_time(context: Contex
         ("question: input", "query: input", "query"),
         ("  0: long", "  7: long", "describes no score from 0 to 1"),
         ("data: answers.csv", "data: [", "is not YAML at line"),
+        ("data: answers.csv", "data: answers.csv\x07", "is not YAML: unacceptable character"),
+        ("data: answers.csv", "data: " + "[" * 3_000 + "]" * 3_000, "nested too deeply"),
     ],
 )
 def test_what_cannot_be_used_is_named_and_writes_nothing(

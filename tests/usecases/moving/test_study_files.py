@@ -137,6 +137,10 @@ HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a number too large": (with_value("instance", "position", 2**70), "cannot be stored"),
     "half a character": (with_value("instance", "output", "\ud800"), "cannot be stored"),
     "a list in a cell": (with_value("instance", "output", ["x"]), "is not a list of 10 values"),
+    "a score off the scale": (
+        with_value("submission", "score", 1e6),
+        "1 rows of the study's submission have a score outside the scale",
+    ),
     "a gap in revisions": (with_value("submission", "revision", 7), "submissions whose revisions have a gap"),
 }
 
