@@ -711,7 +711,7 @@ CREATE TABLE first_score (
   criterion INTEGER NOT NULL REFERENCES criterion(id),
   score REAL NOT NULL,
   opened_at TEXT,
-  submitted_at TEXT NOT NULL,
+  submitted_at TEXT, -- null: the imported file has no time
   active_ms INTEGER,
   UNIQUE (annotator, instance, criterion)
 ) STRICT;
@@ -733,7 +733,7 @@ CREATE TABLE submission (
   planted TEXT CHECK (planted IN ('score', 'evidence')), -- the kind of the planted error in the draft shown
   bulk INTEGER NOT NULL DEFAULT 0 CHECK (bulk IN (0, 1)), -- 1: some lines were approved with "Approve the rest"
   opened_at TEXT,
-  submitted_at TEXT NOT NULL,
+  submitted_at TEXT, -- null: the imported file has no time
   active_ms INTEGER,
   import_batch INTEGER REFERENCES import_batch(id),
   also TEXT, -- further scores that the person would also defend, in order, such as '2 4'

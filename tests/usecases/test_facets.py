@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +13,14 @@ from coeval.cli.commands import main
 from coeval.domain import Person, Role
 from coeval.errors import NotAllowedError
 from coeval.extensions.facets.links import get_links, tell_links
+from coeval.extensions.facets.ruler import FitRuler, Ruler
 from coeval.stats.plan import Wanted, tell_plan
+from coeval.store.engines.database import scalar
 from coeval.ui.setup.plan_tab import plan_view
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.export import export_folder
 from coeval.usecases.planning import get_planning
+from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.requested_lines import set_team
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -53,6 +59,25 @@ def test_the_page_of_a_plan_leaves_nothing_out(context: Context) -> None:
     shorter = json.dumps(plan_view(replace(known, plan=pairs)), default=str)
     told = list(tell_plan(pairs, differences=False))
     assert len(told) > 2 and all(json.dumps(line)[1:-1] in shorter for line in told)
+
+
+def test_imported_scores_without_times_have_no_time_and_no_drift(context: Context, tmp_path: Path) -> None:
+    """The time of the import is no time of a score: two batches gave a drift of .81 with p .015."""
+    made = make_labelled_study()
+    untimed = [replace(one, opened_at="", submitted_at="") for one in made.submissions]
+    half = len(untimed) // 2
+    for part in (untimed[:half], untimed[half:]):
+        import_study(context, OPERATOR, replace(made, submissions=tuple(part)))
+    with context.store.read() as db:
+        assert scalar(db, "SELECT count(*) FROM submission WHERE submitted_at IS NOT NULL") == 0
+    ruler: Ruler = get_statistic(context, OPERATOR, "labels", FitRuler())
+    assert not ruler.drift and "The order of the scores of Ana, Ben and Cem is unknown" in " ".join(
+        ruler.notes
+    )
+    export_folder(context, OPERATOR, "labels", tmp_path)
+    with (tmp_path / "scores.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(untimed) and not any(row["submitted_at"] for row in rows)
 
 
 def test_a_team_whose_shares_do_not_meet_is_told_before_the_work(context: Context) -> None:

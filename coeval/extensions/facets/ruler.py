@@ -21,7 +21,7 @@ from coeval.extensions.facets.rasch import (
     fit,
     separate,
 )
-from coeval.stats.estimates import Estimate, adjust_holm, t_limits, tell_estimate
+from coeval.stats.estimates import Estimate, adjust_holm, listed, t_limits, tell_estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
 
@@ -214,6 +214,11 @@ class _Coded:
         size = when.groupby(self.table["rater"]).transform("count")
         return ((rank - 1) / (size - 1).clip(lower=1) - 0.5).fillna(0.0).to_numpy(dtype=float)
 
+    def _has_order(self, rater: int) -> bool:
+        """Return whether the times of a person's scores show an order."""
+        when = self.table.loc[self.table["rater"] == self.raters[rater], "when"]
+        return bool(when.notna().all() and when.nunique() > 2)
+
     def measure(self, task: str, basis: str) -> Ruler:
         if min(self.coded.categories) < 2:
             return Ruler(
@@ -320,7 +325,7 @@ class _Coded:
         """Return people's drift and judges' biases from a larger model with both."""
         judges = range(self.people, len(self.raters))
         extras = Extras(
-            drift=self.coded.when is not None and self.people > 0,
+            drift=any(self._has_order(k) for k in range(self.people)),
             interaction=len(judges) > 0 and len(self.systems) > 1 and self.people > 0,
         )
         if not (extras.drift or extras.interaction):
@@ -329,7 +334,11 @@ class _Coded:
         drift: list[Change] = []
         if extras.drift:
             values, errors, freedom = larger.by_rater("drift", used=2)
-            drift = [(self.raters[k], "", values[k], errors[k], freedom[k]) for k in range(self.people)]
+            drift = [
+                (self.raters[k], "", values[k], errors[k], freedom[k])
+                for k in range(self.people)
+                if self._has_order(k)
+            ]
         favours: list[Change] = []
         if extras.interaction:
             for judge in judges:
@@ -355,6 +364,9 @@ class _Coded:
                 "Severities of different parts are comparable only if instances were assigned to the "
                 "parts at random."
             )
+        untimed = [self.raters[k] for k in range(self.people) if not self._has_order(k)]
+        if untimed:
+            yield f"The order of the scores of {listed(untimed)} is unknown, so their drift is too."
         if not self.people:
             yield "No person has scored: severities are relative to the mean of the judges."
         if self.coded.n_documents < 20:

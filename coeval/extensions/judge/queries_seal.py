@@ -137,6 +137,13 @@ were chosen because the judge is uncertain about them, so they would make the ju
 on the rest.
 """
 
+
+def before_asking(alias: str) -> str:
+    """Return the condition for scores from before people were asked. Without a time, the import's time counts."""
+    imported = f"(SELECT b.started_at FROM import_batch b WHERE b.id = {alias}.import_batch)"
+    return f"(k.asked_at IS NULL OR coalesce({alias}.submitted_at, {imported}) < k.asked_at)"
+
+
 LABELLED = f"""
 FROM submission s
 JOIN instance i ON i.id = s.instance
@@ -144,11 +151,11 @@ JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal AND p.part 
 JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set = :criteria_set
 JOIN criterion c ON c.id = s.criterion
 {ASKED}
-WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at)
+WHERE i.task = :task AND {before_asking("s")}
   AND (s.planted IS NULL OR s.arm = 'first') AND {published("s")}
   AND NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
-    AND (k.asked_at IS NULL OR later.submitted_at < k.asked_at) AND {published("later")})
+    AND {before_asking("later")} AND {published("later")})
   AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
 """
 """Selects the submissions that count: in one part, the latest of each person, instance and criterion from before lines
@@ -202,7 +209,7 @@ JOIN instance i ON i.id = s.instance
 JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal
 JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set = :criteria_set
 {ASKED}
-WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at) AND {published("s")}
+WHERE i.task = :task AND {before_asking("s")} AND {published("s")}
 GROUP BY p.part, 2
 """
 

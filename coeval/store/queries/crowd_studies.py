@@ -111,7 +111,7 @@ SAVES = """
 SELECT s.annotator, s.opened_at, s.submitted_at, s.active_ms, s.instance, s.criterion,
   (SELECT r.arrival FROM reservation r WHERE r.annotator = s.annotator AND r.instance = s.instance) AS of_arrival
 FROM crowd c JOIN instance i ON i.task = c.task OR i.task = c.exam JOIN submission s ON s.instance = i.id
-WHERE c.task = :task AND (:annotator = 0 OR s.annotator = :annotator) ORDER BY s.id
+WHERE c.task = :task AND (:annotator = 0 OR s.annotator = :annotator) AND s.submitted_at IS NOT NULL ORDER BY s.id
 """
 
 STEPS = """

@@ -83,11 +83,10 @@ def record_submissions(
     db: Database, batch: int, submissions: Sequence[tuple[dict[str, Any], Sequence[ScrutinyRow]]]
 ) -> None:
     """Append submissions (columns from the file, and rows), each as the next revision of its evaluation."""
-    unsaid = UNSAID | {"submitted_at": now()}
     db.conn.executemany(
         INSERT,
         [
-            (*(unsaid | said).values(), batch, said["annotator"], said["instance"], said["criterion"])
+            (*(UNSAID | said).values(), batch, said["annotator"], said["instance"], said["criterion"])
             for said, _ in submissions
         ],
     )

@@ -91,7 +91,7 @@ SELECT i.id FROM instance i WHERE i.task = :study AND NOT EXISTS (SELECT 1 FROM 
     WHERE r.instance = i.id AND r.annotator = :person AND r.arrival <> :arrival)
 UNION
 SELECT i.id FROM instance i WHERE i.task = :exam AND NOT EXISTS (SELECT 1 FROM submission s
-    WHERE s.instance = i.id AND s.annotator = :person AND s.submitted_at < :since)
+    WHERE s.instance = i.id AND s.annotator = :person AND coalesce(s.submitted_at, '') < :since)
 """
 """The query for a submission's instances: those of no other submission, and the exam's since the arrival."""
 

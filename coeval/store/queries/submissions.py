@@ -23,7 +23,7 @@ SUBMISSION = Record(
     Submission,
     renamed={"person": "annotator"},
     elsewhere=("rows", "id"),
-    may_be_null=("opened_at", "planted"),
+    may_be_null=("opened_at", "submitted_at", "planted"),
 )
 """Maps all stored fields of a submission.
 
@@ -41,7 +41,7 @@ FIRST_SCORE = Record(
     Submission,
     renamed={"person": "annotator"},
     elsewhere=tuple(field.name for field in fields(Submission) if field.name not in OF_FIRST),
-    may_be_null=("opened_at",),
+    may_be_null=("opened_at", "submitted_at"),
 )
 
 
@@ -166,9 +166,7 @@ def get_first_score(db: Database, annotator: int, instance: int, criterion: int)
 
 def record_first_score(db: Database, first: Submission) -> Submission:
     """Store the score from before the draft was shown. There is only one, and it never changes."""
-    submitted_at = first.submitted_at or now()
-    first_id = append_numbered(db, "first_score", FIRST_SCORE.to_row(first) | {"submitted_at": submitted_at})
-    return replace(first, id=first_id, submitted_at=submitted_at)
+    return replace(first, id=append_numbered(db, "first_score", FIRST_SCORE.to_row(first)))
 
 
 def get_worked_until(db: Database, annotator: int) -> str:

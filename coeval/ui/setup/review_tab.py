@@ -42,7 +42,7 @@ SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revise
 
 def clock(at: str) -> str:
     """Return a stored time as people read it, UTC to the minute."""
-    return at[:16].replace("T", " ")
+    return at[:16].replace("T", " ") or "time unknown"
 
 
 def number(score: float | None) -> str:

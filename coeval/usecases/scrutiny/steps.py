@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any
 
-from coeval.clock import read_time, utc_now, write_time
+from coeval.clock import now, read_time, utc_now, write_time
 from coeval.domain import (
     HISTORY_PAGE,
     MAX_REMARK,
@@ -167,7 +167,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         worked_until = submissions.get_worked_until(db, person.id)
         submission = _build_submission(assignment, place[1], evaluation, sent, worked_until)
         if sent.first:
-            return submissions.record_first_score(db, submission)
+            return submissions.record_first_score(db, replace(submission, submitted_at=now()))
         recorded = submissions.record_submission(db, submission)
         ids = [criterion.id for criterion in current.criteria]
         assignments.refresh_states(db, task.id, ids, annotator=person.id, instance=sent.instance)

@@ -23,10 +23,11 @@ const scoreLine = (score) => [el('dt', {}, tr('Score')), el('dd', {}, String(sco
 /** @param {HistoryVersion} version */
 function versionCard({ revision, saved_at: at, score, first, lines }) {
   const name = first ? tr('Before the draft') : tr('Version {version}', { version: revision });
+  const time = at ? `${dayText(new Date(at))} ${clockTime(at)}` : tr('time unknown');
   return el(
     'section',
     { class: 'ce-version' },
-    el('h3', {}, `${name} · ${dayText(new Date(at))} ${clockTime(at)}`),
+    el('h3', {}, `${name} · ${time}`),
     el('dl', {}, ...(score === undefined ? [] : scoreLine(score)), ...lines.flatMap(line)),
   );
 }
