@@ -182,21 +182,6 @@ def test_the_file_of_another_program_is_left_alone(
     assert path.read_bytes() == content
 
 
-def test_a_backup_of_a_damaged_file_leaves_nothing(context: Context, owner: Person, tmp_path: Path) -> None:
-    import_study(context, owner, make_study(30))
-    path = context.store.path
-    context.store.close()
-    content = bytearray(path.read_bytes())
-    content[12_000:20_000] = bytes(8_000)
-    path.write_bytes(content)
-    store = Store(path, read_only=True)
-    target = tmp_path / "copy" / "copy.db"
-    target.parent.mkdir()
-    with pytest.raises(StorageError, match="damaged"):
-        store.backup(target)
-    assert not list(target.parent.iterdir())
-
-
 def test_a_backup_that_cannot_be_written_names_its_own_place(context: Context, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="none.*copy.db"):
         context.store.backup(tmp_path / "none" / "copy.db")

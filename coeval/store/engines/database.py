@@ -82,6 +82,8 @@ class Storage(Protocol):
 
     read_only: bool
     guard: Callable[[], None]
+    removed: Callable[[], None]
+    """Called after a person's data was removed, so that copies are renewed."""
 
     @property
     def address(self) -> str:

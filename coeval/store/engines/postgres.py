@@ -83,6 +83,7 @@ class PostgresStore:
     def __init__(self, address: str, *, read_only: bool = False, patience: float = BUSY_SECONDS) -> None:
         _check_address(address)
         self.address, self.read_only, self.patience = address, read_only, patience
+        self.removed: Callable[[], None] = lambda: None
         self.guard: Callable[[], None] = lambda: None
         """Called before every write transaction; raises a StorageError to refuse it."""
         self._numbered: frozenset[str] = frozenset()

@@ -15,14 +15,12 @@ from sqlite_utils import Database
 from coeval.errors import StorageError
 from coeval.store.engines.sqlite_file import (
     ASK_OWNER,
-    UNUSABLE,
     Identity,
     can_open,
     can_write,
     connect,
     copy_aside,
     get_identity,
-    is_damaged,
     translated,
 )
 from coeval.store.steps import (
@@ -65,6 +63,7 @@ class Store:
         with translated(self.path):
             self._open()
         self._opened = self._get_identity()
+        self.removed: Callable[[], None] = lambda: None
         self.guard: Callable[[], None] = lambda: None
         """Called before every write transaction; raises a StorageError to refuse it."""
 
@@ -220,21 +219,15 @@ class Store:
     def backup(self, target: Path) -> None:
         """Write a consistent copy of the file while others continue to read and write.
 
-        The copy gets its name only when it is complete and sound.
+        The copy gets its name only when it is complete. The file is checked for damage once a day, not here.
 
         Raises:
-            StorageError: the copy cannot be written or is damaged; no file with its name remains.
+            StorageError: the copy cannot be written; no file with its name remains.
         """
         partial = target.with_name(target.name + ".part")
         try:
             with translated(target):
                 self._copy(partial)
-                if is_damaged(partial):
-                    raise StorageError(
-                        f"The copy of {self.path} is damaged, so it was not kept: run “python -m coeval "
-                        "check” and check the disk.",
-                        UNUSABLE,
-                    )
                 _sync(partial)
                 os.replace(partial, target)
         finally:

@@ -80,7 +80,13 @@ class FolderPlace:
             os.replace(partial, self.folder / name)
             self._sync_folder()
             self._read_back(path, name)
-            for old in choose_drops(self.list_names()) if choose_drops else ():
+            if choose_drops:
+                self.prune(choose_drops)
+
+    def prune(self, choose_drops: Callable[[list[str]], Sequence[str]]) -> None:
+        with self._translated():
+            self._check_mounted()
+            for old in choose_drops(self.list_names()):
                 (self.folder / old).unlink(missing_ok=True)
 
     def _read_back(self, path: Path, name: str) -> None:

@@ -71,11 +71,20 @@ class HubPlace:
             _repeat(
                 lambda: self._commit([CommitOperationAdd(name, path), *deletions], f"Snapshot {name}")
             )  # this also repeats a commit whose answer was lost: it adds the same file again
-        if choose_drops and time.monotonic() - self._squashed_at > SQUASH_SECONDS:
+        if choose_drops:
             self._squash()
 
+    def prune(self, choose_drops: Callable[[list[str]], Sequence[str]]) -> None:
+        with self._translated():
+            drops = choose_drops(_repeat(self.list_names))
+            if drops:
+                self._commit([CommitOperationDelete(old) for old in drops], "Old snapshots end")
+        self._squash()
+
     def _squash(self) -> None:
-        """Remove the history; a failure costs only storage, and the next full copy tries again."""
+        """Remove the history once a day; a failure costs only storage, and the next call tries again."""
+        if time.monotonic() - self._squashed_at <= SQUASH_SECONDS:
+            return
         try:
             self.api.super_squash_history(self.repo, repo_type="dataset")
             self._squashed_at = time.monotonic()

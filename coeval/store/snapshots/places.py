@@ -19,24 +19,25 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar
 
-from coeval.clock import now
+from coeval.clock import now, utc_now
 from coeval.errors import StorageError
 
 # The names of snapshots: the type of each file, their order, and the files to delete.
 
 NAME = re.compile(
-    r"coeval-(?P<lineage>[0-9a-f]{16})-(?P<term>\d{6})-(?P<number>\d{10})-"
+    r"coeval-(?P<lineage>[0-9a-f]{16})-(?P<term>\d{6,15})-(?P<number>\d{10})-"
     r"(?P<time>\d{8}T\d{9}Z)-(?P<hash>[0-9a-f]{16})\.(?P<kind>db|pages)"
 )
 OLD_NAME = re.compile(r"coeval-(?P<time>\d{8}T\d{9}Z)-(?P<hash>[0-9a-f]{16})\.db")
 """The pattern of names of full copies from before files had a lineage."""
 
 KEEP_LAST, KEEP_DAYS = 12, 30
+"""The number of the newest full copies, and the days for which any but the newest is kept."""
 KEEP_CHAINS = 3
 """The number of full copies, and of terms, whose changed pages are kept."""
 
@@ -87,30 +88,28 @@ def parse_names(names: Iterable[str]) -> list[Snapshot]:
     return sorted((snapshot for name in names if (snapshot := parse_name(name))), reverse=True)
 
 
-def choose_drops(names: Iterable[str]) -> Sequence[str]:
-    """Return the snapshots to delete. Each lineage is thinned separately, so that none displaces another.
+def choose_drops(names: Iterable[str], moment: datetime | None = None) -> Sequence[str]:
+    """Return the snapshots to delete at a moment, by default now. Each lineage is thinned separately.
 
-    Of each lineage, the newest twelve full copies and the newest copy of each of thirty days are kept, and,
-    for the latest terms, the pages changed since the last few full copies.
+    Of each lineage, the newest full copy and the pages changed since then always stay. Older files go after thirty
+    days, because they contain the data of people who were removed. Until then, twelve full copies and the newest one
+    of each day are kept, and, for the latest terms, the pages changed since the last few full copies.
     """
     drops: list[str] = []
+    oldest = ((moment or utc_now()) - timedelta(days=KEEP_DAYS)).strftime("%Y%m%dT%H%M%S%f")[:-3] + "Z"
     by_lineage = sorted(parse_names(names), key=lambda snapshot: snapshot.lineage)
     for _, group in groupby(by_lineage, key=lambda snapshot: snapshot.lineage):
         newest_first = sorted(group, reverse=True)
         whole = [snapshot for snapshot in newest_first if snapshot.whole]
         newest_of_day = {snapshot.time[:8]: snapshot for snapshot in reversed(whole)}
-        days = sorted(newest_of_day, reverse=True)[:KEEP_DAYS]
-        kept = {*whole[:KEEP_LAST], *(newest_of_day[day] for day in days)}
+        kept = {*whole[:KEEP_LAST], *newest_of_day.values()}
         since = _begin_of_chains(whole)
-        drops += [
-            snapshot.name
-            for snapshot in newest_first
-            if (
-                snapshot not in kept
-                if snapshot.whole
-                else snapshot.term not in since or snapshot.number <= since[snapshot.term]
-            )
-        ]
+        for snapshot in newest_first:
+            if whole and snapshot >= whole[0] and snapshot.term == whole[0].term:
+                continue
+            in_chain = snapshot.term in since and snapshot.number > since[snapshot.term]
+            if snapshot.time < oldest or not (snapshot in kept if snapshot.whole else in_chain):
+                drops.append(snapshot.name)
     return drops
 
 
@@ -123,7 +122,7 @@ def _begin_of_chains(whole: Sequence[Snapshot]) -> dict[int, int]:
     }
 
 
-LEASE = re.compile(r"coeval-term-(\d{6})\.(lease|free)")
+LEASE = re.compile(r"coeval-term-(\d{6,15})\.(lease|free)")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -175,6 +174,9 @@ class Place(Protocol):
     def put(self, path: Path, name: str, choose_drops: Callable[[list[str]], Sequence[str]] | None) -> None:
         """Store a file, and delete those that ``choose_drops`` selects; None deletes nothing."""
 
+    def prune(self, choose_drops: Callable[[list[str]], Sequence[str]]) -> None:
+        """Delete the files that ``choose_drops`` selects."""
+
     def get(self, name: str, target: Path) -> None: ...
 
     def look(self) -> Look: ...
@@ -223,6 +225,8 @@ def patiently(patience: float, act: Callable[P, T], *args: P.args, **kwargs: P.k
 # One server at a time uses a place: waiting for the previous server, and beginning a term.
 
 LOOK_SECONDS = 1.0
+MOST_TRIES = 20
+"""The number of tries to begin a term; each fails if another server is faster."""
 
 
 def describe_holder() -> dict[str, str]:
@@ -272,9 +276,9 @@ def take_places(
     """Begin a new term in all places after the previous server has stopped; return its number.
 
     Raises:
-        StorageError: a place does not answer, or cannot be written to.
+        StorageError: a place does not answer, cannot be written to, or refuses every term.
     """
-    while True:
+    for _ in range(MOST_TRIES):
         looks = [_wait_for(place, on_wait, patience) for place in places]
         # leases may have been deleted, but the existing files were written in earlier terms
         term = (
@@ -283,6 +287,14 @@ def take_places(
         )
         if all(patiently(patience, place.take, term, holder) for place in places):
             return term
+        on_wait(
+            f"Another server has begun term {term} of the snapshots at this moment: this one tries the next."
+        )
+        time.sleep(LOOK_SECONDS / 10)
+    raise StorageError(
+        f"The snapshot places refuse term {term}, in {MOST_TRIES} tries: delete the files that begin with "
+        "“coeval-term-” there, once no server uses them."
+    )
 
 
 def _wait_for(place: Place, on_wait: Callable[[str], None], patience: float) -> Look:

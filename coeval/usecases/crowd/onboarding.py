@@ -263,7 +263,8 @@ def delete_withdrawn(context: Context) -> int:
             enrolments.record_step(
                 db, one.task, one.person, Standing.REMOVED, "withdrawal", note, arrival=one.arrival
             )
-        return len(due)
+    context.store.removed()
+    return len(due)
 
 
 @use_case(EVERYONE, guests=True)

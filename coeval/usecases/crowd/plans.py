@@ -373,7 +373,7 @@ def undo_withdrawal(context: Context, person: Person, slug: str, name: str) -> i
 def remove_person(context: Context, person: Person, name: str) -> dict[str, int]:
     """Remove a person's work and identity at their request, and record the removal.
 
-    Returns the number of removed rows by table. Earlier snapshots and exports still contain them.
+    Returns the number of removed rows by table. Earlier snapshots contain them for at most thirty days.
 
     Raises:
         InputError: the person is an owner or researcher, whose decisions the study depends on.
@@ -393,4 +393,5 @@ def remove_person(context: Context, person: Person, name: str) -> dict[str, int]
             step = (db, task.id, leaver.id, Standing.REMOVED, person.name, f"removed: {note}")
             for arrival in enrolments.list_arrivals(db, task.id, leaver.id):
                 enrolments.record_step(*step, arrival=arrival)
+    context.store.removed()
     return removed

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
+from coeval.clock import utc_now
 from coeval.domain import Person
 from coeval.errors import CoevalError, StorageError
 from coeval.settings import is_server_address
 from coeval.store import Storage, open_store
 from coeval.store.engines.row_copy import Content, copy_rows, list_tables, measure
+from coeval.store.engines.sqlite_file import is_damaged
 from coeval.store.queries import people, tasks
+from coeval.store.snapshots.places import KEEP_DAYS
 from coeval.store.soundness import Soundness, examine_file
 from coeval.store.steps import list_absent_extensions
 from coeval.usecases.access import OWNERS, Context, use_case
 from coeval.usecases.crowd.onboarding import delete_withdrawn
+from coeval.usecases.hosting.replication import KEEPERS
 from coeval.usecases.import_staging import remove_unfinished
 
 
@@ -42,11 +50,19 @@ def back_up(context: Context, person: Person, target: Path) -> None:
     context.store.backup(target)
 
 
+log = logging.getLogger(__name__)
+
 OLD_SECONDS = 24 * 60 * 60
 """The age, in seconds, at which an untouched temporary file counts as abandoned. No copy takes that long."""
 
 EVERY_SECONDS = 60 * 60
 """Seconds between two sweeps, which also delete withdrawn work that is due."""
+
+SWEEPS_A_CHECK = 24
+"""The number of sweeps between two checks of the file for damage, which take some seconds for 100 MB."""
+
+ASIDE = re.compile(r"\.aside-(\d{8})T\d{12}Z")
+"""Matches the date of a replaced file, which is kept as long as a snapshot."""
 
 TEMPORARY = ("coeval-snapshot-*", "coeval-import-*", "coeval-read-*")
 """The folders of this app's temporary files."""
@@ -58,9 +74,23 @@ def sweep(context: Context) -> None:
 
 
 def _sweep_hourly(context: Context) -> None:
-    while True:
+    for n in count():
         _sweep(context)
+        if n % SWEEPS_A_CHECK == 0:
+            with suppress(StorageError):
+                check_pages(context)
         time.sleep(EVERY_SECONDS)
+
+
+def check_pages(context: Context) -> None:
+    """Check the SQLite file for damage, and warn owners. Its snapshots are then no longer deleted."""
+    keeper = KEEPERS.get(context.store)
+    if keeper is not None and is_damaged(Path(context.store.address)):
+        keeper.damage = (
+            f"The file {context.store.shown_address} is damaged: stop the server, and start it without the file, so "
+            "that it restores the newest sound snapshot."
+        )
+        log.error("%s", keeper.damage)
 
 
 def _sweep(context: Context) -> None:
@@ -76,8 +106,12 @@ def _sweep(context: Context) -> None:
 
 
 def list_leftovers(context: Context) -> list[Path]:
-    """Return unfinished copies and folders of temporary files that have not changed for a day."""
-    return [path for path in _list_candidates(context) if _is_old(path)]
+    """Return unfinished copies and temporary folders that are a day old, and replaced files after thirty days."""
+    live = context.settings.db
+    last = (utc_now() - timedelta(days=KEEP_DAYS)).strftime("%Y%m%d")
+    asides = () if context.settings.server else live.parent.glob(f"{live.name}.aside-*")
+    replaced = [path for path in asides if (date := ASIDE.search(path.name)) and date[1] < last]
+    return [path for path in _list_candidates(context) if _is_old(path)] + replaced
 
 
 def _list_candidates(context: Context) -> Iterator[Path]:

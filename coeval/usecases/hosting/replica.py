@@ -39,6 +39,9 @@ FILE_BYTES = 1_000_000
 The time of a copy grows with the file, so a server spends a constant share of its time on copies.
 """
 
+PRUNE_SECONDS = 3600.0
+"""Seconds between two deletions of old snapshots; each new full copy also deletes some."""
+
 HURRIES = 20
 """The number of transfers in an hour that follow a sign-up without a pause; the Hub accepts about 128 commits."""
 
@@ -56,6 +59,7 @@ class Term(Protocol):
     minutes: float
     holder: Mapping[str, str]
     lost: str
+    damage: str
     noted_at: float
     """The start (monotonic time) of the latest check whose changes all places know."""
     stopping: threading.Event
@@ -132,7 +136,7 @@ class Shipper:
         self._hurried: deque[float] = deque()
         self._hurries = threading.Event()
         self._lock, self._sending = threading.Lock(), threading.Lock()
-        self.looked = self._beaten = time.monotonic()
+        self.looked = self._beaten = self._pruned = time.monotonic()
         self._threads = [
             threading.Thread(target=run, name=f"{what} {place.title}", daemon=True)
             for what, run in (("snapshots to", self._run), ("lease of", self._hold))
@@ -193,6 +197,12 @@ class Shipper:
             while not self._has_work() or (time.monotonic() < until and (failures or not self._may_hurry())):
                 if self.keeper.stopping.wait(TICK):
                     return
+
+    def renew(self) -> None:
+        """Send a full copy now, because data was removed that the previous one contains."""
+        with self._lock:
+            self._forget()
+        self.hurry()
 
     def hurry(self) -> None:
         """Send the next change without a pause."""
@@ -290,7 +300,7 @@ class Shipper:
     def _put(self, path: Path, number: int, *, whole: bool) -> None:
         keeper = self.keeper
         name = render_name(keeper.lineage, keeper.term, number, utc_now(), hash_file(path), whole=whole)
-        self.place.put(path, name, choose_drops if whole else None)
+        self.place.put(path, name, choose_drops if whole and not keeper.damage else None)
         if whole:
             others = {snapshot.lineage for snapshot in parse_names(self.place.list_names())} - {
                 keeper.lineage
@@ -325,6 +335,20 @@ class Shipper:
     def _hold(self) -> None:
         while not self.keeper.stopping.wait(self.place.pace.look_seconds) and not self.keeper.lost:
             self.look()
+            if time.monotonic() - self._pruned > PRUNE_SECONDS and self._sending.acquire(blocking=False):
+                try:
+                    self.prune()
+                finally:
+                    self._sending.release()
+
+    def prune(self) -> None:
+        """Delete old snapshots, unless the file is damaged, so that they may be the only sound ones."""
+        self._pruned = time.monotonic()
+        try:
+            if not self.keeper.damage:
+                self.place.prune(choose_drops)
+        except Exception as error:
+            log.warning("old snapshots in the %s stay for now: %s", self.place.title, error)
 
     def look(self) -> None:
         """Check that this server still owns the place, and renew the lease."""

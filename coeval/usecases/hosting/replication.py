@@ -50,6 +50,8 @@ class Keeper:
         """The number of checks that found changes."""
         self.lost = ""
         """The reason that this server accepts no more saves; empty if it accepts them."""
+        self.damage = ""
+        """The damage that the daily check of the file found; empty if there is none."""
         self.error = ""
         self.stopping = threading.Event()
         self._tail: LogTail | None = None
@@ -58,7 +60,7 @@ class Keeper:
         self._reading = threading.Lock()
         self.shippers = [Shipper(self, place) for place in places]
         self._thread = threading.Thread(target=self._run, name="snapshots", daemon=True)
-        store.guard = self.check
+        store.guard, store.removed = self.check, self.renew
         KEEPERS[store] = self
 
     def start(self) -> None:
@@ -102,6 +104,11 @@ class Keeper:
                 raise StorageError(
                     "The server is checking whether another one took over: try again in a moment."
                 )
+
+    def renew(self) -> None:
+        """Send full copies now, because data was removed. Older copies then go by age."""
+        for shipper in self.shippers:
+            shipper.renew()
 
     def lose(self, title: str) -> None:
         """Accept no more saves, because another server now serves the study.
@@ -253,7 +260,7 @@ def get_alert(context: Context, person: Person) -> str:
         return ""
     if keeper.lost:
         return keeper.lost
-    return " ".join(filter(None, map(_warn, keeper.list_states())))
+    return " ".join(filter(None, [keeper.damage, *map(_warn, keeper.list_states())]))
 
 
 def _warn(state: PlaceState) -> str:

@@ -9,23 +9,26 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from coeval.clock import now
+from coeval.clock import now, utc_now
 from coeval.domain import Task
 from coeval.errors import InputError, NotAllowedError, StorageError
 from coeval.settings import Settings, SignIn, Snapshots, load_settings
 from coeval.store import Store
-from coeval.store.queries import tasks
-from coeval.store.snapshots import hub_place
+from coeval.store.queries import people, tasks
+from coeval.store.snapshots import hub_place, places
 from coeval.store.snapshots.places import choose_drops, parse_name, parse_names
-from coeval.store.snapshots.restoration import list_restorations
+from coeval.store.snapshots.restoration import list_restorations, set_term
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd.plans import remove_person
 from coeval.usecases.hosting import startup
+from coeval.usecases.hosting.maintenance import check_pages
 from coeval.usecases.hosting.replication import Keeper, get_alert, get_snapshots, take_snapshot
 from coeval.usecases.sessions import get_signed_in, sign_in
 from tests.conftest import make_place
@@ -421,6 +424,101 @@ def test_starting_empty_leaves_what_is_there_and_the_next_start_asks(settings: S
     assert slugs(opened(settings, lineage=other[0])[0]) == ["one"]
 
 
+def test_old_snapshots_go_by_age_and_the_newest_with_its_changes_stays() -> None:
+    """An idle study kept the copies of thirty days that had one, for ever, with the data of removed people."""
+    mine, idle = "a" * 16, "b" * 16
+
+    def name(lineage: str, n: int, month: int, kind: str = "db") -> str:
+        return f"coeval-{lineage}-000001-{n:010}-2026{month:02}01T000000000Z-{'0' * 16}.{kind}"
+
+    names = [name(lineage, 2 * n, n) for lineage in (mine, idle) for n in range(1, 4)]
+    names += [name(lineage, 2 * n + 1, n, "pages") for lineage in (mine, idle) for n in range(1, 4)]
+    names += [name(mine, 30, 6), name(mine, 31, 6, "pages")]
+    kept = {*names} - {*choose_drops(names, datetime(2026, 6, 20, tzinfo=UTC))}
+    assert kept == {
+        name(mine, 30, 6),
+        name(mine, 31, 6, "pages"),
+        name(idle, 6, 3),
+        name(idle, 7, 3, "pages"),
+    }
+    assert kept == {*names} - {*choose_drops(names, datetime(2030, 1, 1, tzinfo=UTC))}
+
+
+def test_a_removal_writes_a_new_copy_and_the_timer_deletes_the_older_ones_by_age(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, keeper = opened(settings)
+    context = Context(store, settings)
+    owner, _ = sign_in(context, "Olu")
+    sign_in(context, "Ana Removed")
+    keeper.take()
+    (before,) = [path for path in files(settings) if path.suffix == ".db"]
+    assert b"Ana Removed" in before.read_bytes()
+    remove_person(context, owner, "Ana Removed")
+    assert keeper.shippers[0]._has_work(), "nothing has to happen before it is sent"
+    keeper.take()
+    *_, after = [path for path in files(settings) if path.suffix == ".db"]
+    assert after != before and b"Ana Removed" not in after.read_bytes()
+    monkeypatch.setattr(places, "utc_now", lambda: utc_now() + timedelta(days=31))
+    keeper.shippers[0].prune()
+    left = files(settings)
+    assert after in left and not any(b"Ana Removed" in path.read_bytes() for path in left)
+    kill(settings, store)
+    assert [person.name for person in list_everybody(opened(settings)[0])] == ["Olu", "removed-2"]
+
+
+def list_everybody(store: Store) -> list[Any]:
+    with store.read() as db:
+        return people.list_people(db)
+
+
+def test_a_damaged_file_keeps_its_old_snapshots_and_owners_are_told(settings: Settings) -> None:
+    store, keeper = opened(settings)
+    context = Context(store, settings)
+    for n in range(300):
+        add_task(store, f"t{n}")
+    keeper.take(whole=True)
+    check_pages(context)
+    assert get_alert(context, OPERATOR) == ""
+    keeper.stop()
+    store.close()
+    pages = bytearray(settings.db.read_bytes())
+    pages[3 * 4096 : 3 * 4096 + 64] = b"\xff" * 64
+    settings.db.write_bytes(pages)
+    check_pages(context)
+    assert "is damaged" in keeper.damage
+    before = files(settings)
+    keeper.shippers[0].place.prune = lambda choose: pytest.fail("deleted")  # type: ignore[method-assign]
+    keeper.shippers[0].prune()
+    assert files(settings) == before
+
+
+def test_a_term_of_seven_digits_is_a_term(settings: Settings) -> None:
+    """The millionth term was no term: the server began it again and again, without a word."""
+    store, keeper = opened(settings)
+    add_task(store, "one")
+    with store.write() as db:
+        set_term(db, 999_998)
+    keeper.term = 999_999
+    keeper.take(whole=True)
+    kill(settings, store)
+    again, later = opened(settings)
+    assert later.term == 1_000_000 and slugs(again) == ["one"]
+    later.take()
+    kill(settings, again)
+    last, keeper = opened(settings)
+    assert keeper.term == 1_000_001 and slugs(last) == ["one"]
+
+
+def test_a_place_that_refuses_every_term_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coeval.store.snapshots.folder_place.FolderPlace.take", lambda *term: False)
+    monkeypatch.setattr(places, "LOOK_SECONDS", 0.0)
+    said: list[str] = []
+    with pytest.raises(StorageError, match="refuse term 1, in 20 tries"):
+        opened(settings, on_wait=said.append)
+    assert said and not settings.db.exists()
+
+
 def test_snapshots_of_another_lineage_are_never_pruned() -> None:
     mine, other = "a" * 16, "b" * 16
 
@@ -430,7 +528,8 @@ def test_snapshots_of_another_lineage_are_never_pruned() -> None:
 
     names = [name(other, 0), name(other, 1, "pages"), *(name(mine, n) for n in range(1, 200))]
     names += [name(mine, n, "pages") for n in range(1, 205)]
-    drops = set(choose_drops([*names, "notes.txt"]))
+    moment = datetime(2026, 1, 9, 9, tzinfo=UTC)
+    drops = set(choose_drops([*names, "notes.txt"], moment))
     kept = [one for one in parse_names(names) if one.name not in drops]
     assert not any(other in one for one in drops) and "notes.txt" not in drops
     whole = [one for one in kept if one.whole and one.lineage == mine]
