@@ -7,7 +7,7 @@ A criterion's question is for a free-text judge.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from coeval.domain import Criterion, Origin, Scale
 from coeval.errors import InputError
@@ -17,9 +17,8 @@ from coeval.errors import InputError
 class Preset:
     """A published way to judge.
 
-    ``settings`` configure a run and ``ideation`` the drafting of criteria, both by the names of the command's options.
-    Options that are missing keep their defaults. ``facts`` list the sources, and ``differences`` the deliberate
-    deviations from the publication.
+    ``settings`` configure a run by the names of the command's options. Missing options keep their defaults. ``facts``
+    list the sources, and ``differences`` the deliberate deviations from the publication.
     """
 
     name: str
@@ -28,7 +27,6 @@ class Preset:
     settings: Mapping[str, object]
     facts: tuple[str, ...]
     differences: tuple[str, ...]
-    ideation: Mapping[str, object] = field(default_factory=dict)
     criteria: tuple[Criterion, ...] = ()
 
 
@@ -141,7 +139,6 @@ _PRESETS = (
             _FENCED,
             _ASKED_AGAIN,
         ),
-        ideation={"samples": 10, "temperature": 0.7},
     ),
     Preset(
         "closer-look",
@@ -228,8 +225,6 @@ def _describe(preset: Preset) -> Iterator[str]:
     settings = ", ".join(f"{name} {value}" for name, value in preset.settings.items())
     yield from (f"## {preset.title}", f"`--preset {preset.name}`. {preset.source}.", "")
     yield f"Evaluations: {settings}."
-    if preset.ideation:
-        yield f"Criteria: {', '.join(f'{name} {value}' for name, value in preset.ideation.items())}."
     yield from ("", "What is taken from it:")
     yield from (f"- {fact}" for fact in preset.facts)
     yield from ("", "What is different here:")

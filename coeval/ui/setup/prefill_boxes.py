@@ -76,24 +76,6 @@ def preset_view(preset: Preset) -> Node:
     )
 
 
-WAYS = [("1: one by one", 1), *((str(number), number) for number in range(2, 11)), ("all together", 0)]
-TOLD = (
-    "With several criteria in one question, each sample is sent once, which costs much less. "
-    "This can change the scores."
-)
-
-
-class SeveralBox(Panel):
-    """The box with the number of criteria in one question."""
-
-    def build(self) -> None:
-        with gr.Accordion("Several criteria in one question", open=False, elem_id="several"):
-            View(el("p", TOLD))
-            self.number = gr.Dropdown(
-                WAYS, value=1, label="Criteria in one question", elem_id="criteria-per-call"
-            )
-
-
 HEADS = ("Criterion", "Assistant", "n", "Pearson", "Spearman", "Kendall tau-b", "")
 
 

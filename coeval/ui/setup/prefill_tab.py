@@ -25,7 +25,6 @@ from coeval.ui.setup.prefill_boxes import (
     FollowingBox,
     PresetBox,
     RunsBox,
-    SeveralBox,
     StepsBox,
 )
 from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
@@ -98,8 +97,6 @@ class PrefillTab(Tab):
             self.presets = PresetBox(self.context, self.task)
             _build_protocol(form)
             _build_requests(form, settings.concurrency)
-            self.several = SeveralBox(self.context, self.task)
-            form["criteria_per_call"] = self.several.number
             self.steps = StepsBox(self.context, self.task, form)
             self.boxes = [box(self.context, self.task, form) for box in load_parts("boxes", self.id)]
         self.presets.fill(form)
@@ -309,6 +306,13 @@ def _build_requests(form: Form, concurrency: int) -> None:
         label="Parallel requests",
         info=f"0 uses the server’s setting, {concurrency}.",
         elem_id="prefill-concurrency",
+    )
+    form["criteria_per_call"] = gr.Dropdown(
+        [("1: one by one", 1), *((str(number), number) for number in range(2, 11)), ("all together", 0)],
+        value=1,
+        label="Criteria in one question",
+        info="Several in one question cost much less, but can change the scores.",
+        elem_id="criteria-per-call",
     )
     form["label"] = gr.Textbox(
         "", label="Run label", info="Leave blank to name it by its settings.", max_length=120

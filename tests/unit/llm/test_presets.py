@@ -40,7 +40,6 @@ def test_the_published_numbers_are_set() -> None:
         "fusion-eval": (8, 1.0),
     }
     assert all(settings(name).top_p == 1.0 for name in PRESETS if settings(name).samples == 20)
-    assert get_preset("coeval-paper").ideation == {"samples": 10, "temperature": 0.7}
     with pytest.raises(InputError, match="no preset “x”: use one of coeval-paper, closer-look"):
         get_preset("x")
 

@@ -1,4 +1,4 @@
-"""Several criteria in one question: a whole run, the pilot in both ways, and what it does to the scores."""
+"""Several criteria in one question: a whole run, and what is asked again."""
 
 from __future__ import annotations
 
