@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # ``python -m coeval stats`` and ``tables``.
 
-HEAD = ("", "alpha, ordinal", "95% interval", "same score", "units", "scores", "people")
+HEAD = ("", "alpha, ordinal", "95% interval", "same score", "units", "paired scores", "people")
 NAME = 44
 
 

@@ -210,7 +210,7 @@ def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
     Parameters
     ----------
     scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``planted_score`` and
-        ``planted_error``, which mark deliberately wrong drafts; these are left out.
+        ``planted_error``, which mark deliberately wrong drafts; these are left out, also of the others' median.
 
     Returns
     -------
@@ -228,8 +228,9 @@ def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
     unit = np.asarray(known.groupby(["instance", "criterion"], sort=False).ngroup(), dtype=np.int64)
     score = known["score"].to_numpy(dtype=float)
     draft = known["draft_score"].to_numpy(dtype=float)
-    others, n_others = others_median(unit, score)
     genuine = ~is_planted(known).to_numpy() if "planted_score" in known else np.ones(len(known), dtype=bool)
+    others, n_others = np.full(len(known), np.nan), np.zeros(len(known), dtype=np.int64)
+    others[genuine], n_others[genuine] = others_median(pd.factorize(unit[genuine])[0], score[genuine])
     usable = genuine & ~np.isnan(draft) & (n_others > 1)
     which = _behaviour(score, draft, others)
     arms = {}

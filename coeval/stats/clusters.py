@@ -230,7 +230,7 @@ def jackknife_interval(
         ``ci_low``, ``ci_high``, ``se``, ``bias``, ``p_value`` (two-sided, against 0; the interval excludes 0 if it
         is below 1 - confidence), ``interval_kind``, ``resampled``, ``clusters``, ``confidence``, ``replicates`` (the
         number of values in ``without``) and ``replicates_left_out`` (the number that are undefined). The
-        limits are nan if fewer than two values are defined, or all are equal.
+        limits are nan if fewer than two values are defined, or all are equal; ``no_interval`` is then the reason.
     """
     kept = without[~np.isnan(without)]
     size = len(kept)
@@ -245,11 +245,11 @@ def jackknife_interval(
     }
     nothing = dict.fromkeys(("ci_low", "ci_high", "se", "bias", "p_value"), np.nan)
     if size < 2 or np.isnan(value):
-        return details | nothing
+        return details | nothing | {"no_interval": f"fewer than two {kind} can be left out"}
     mean = float(kept.mean())
     se = float(np.sqrt((size - 1) / size * ((kept - mean) ** 2).sum()))
     if se <= NO_ERROR:
-        return details | nothing
+        return details | nothing | {"no_interval": NO_SPREAD}
     bias = (size - 1) * (mean - value)
     low, high = sorted((value, value - OF_BIAS * bias))
     half = float(scipy.special.stdtrit(size - 1, (1 + confidence) / 2)) * se

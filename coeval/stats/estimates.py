@@ -80,7 +80,7 @@ class Estimate(float):
     __str__ = __repr__
 
 
-SPREAD = ("ci_low", "ci_high", "se", "interval_kind", "resampled", "clusters")
+SPREAD = ("ci_low", "ci_high", "se", "interval_kind", "resampled", "clusters", "no_interval")
 """The fields that describe an estimate's interval."""
 
 
@@ -93,13 +93,20 @@ class Spelled:
 
     def entries(self) -> dict[str, Any]:
         """Return the document's entries, without details that the estimate lacks."""
-        details = self.value.details
+        details = without_stale_reason(self.value.details)
         kept = (*SPREAD, *self.names)
         return {"value": self.value, **{name: details[name] for name in kept if name in details}}
 
     def get(self, name: str) -> Any:
         """Return one detail, or None if the estimate lacks it."""
         return self.value.details.get(name)
+
+
+def without_stale_reason(details: dict[str, Any]) -> dict[str, Any]:
+    """Return the details without ``no_interval`` if there is an interval after all."""
+    if math.isnan(details.get("ci_low", math.nan)):
+        return details
+    return {name: value for name, value in details.items() if name != "no_interval"}
 
 
 FLAT = {"flat": True}
@@ -186,7 +193,7 @@ def spell(value: Any) -> Any:
     {'share': {'value': 0.5, 'reason': None, 'n': 4}}
     """
     if isinstance(value, Estimate):
-        details = value.details
+        details = without_stale_reason(value.details)
         return {
             "value": plain(float(value)),
             **{name: spell(details[name]) for name in PRINTED if name in details},

@@ -222,7 +222,7 @@ def test_the_best_system_is_named_only_if_the_others_differ() -> None:
         others = {"A", "B", "C"} - {name}
         ranked = Ranked(1, 1.0, 1.0, 1.0, {}, differs=dict.fromkeys(others, p))
         nothing = Spelled(Estimate.undefined("none"))
-        return SystemRow(name, 40, value, {}, value, 0, 40, nothing, nothing, ranked)
+        return SystemRow(name, 40, value, {}, value, 0, 40, nothing, ranked)
 
     def told(*rows: SystemRow) -> str:
         return next(texts(systems_answer(rows)))

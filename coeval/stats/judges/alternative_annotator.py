@@ -53,7 +53,6 @@ class AltTest:
     people_left_out: list[Hashable] = field(default_factory=list)
     reason: str | None = None
     model_scores: str = "as given"
-    advantage_prob: Estimate = Estimate.undefined("the test was not made")
     """A shorter name for ``advantage_probability``, which scripts use."""
     p_value: float = math.nan
     """The smallest false discovery rate at which the test passes, for adjustment over several tests."""
@@ -191,7 +190,6 @@ def run_alt_test(
         winning_rate=Estimate(float(np.mean(rejected))),
         passed=float(np.mean(rejected)) >= 0.5,
         advantage_probability=Estimate(float(np.mean(advantages))),
-        advantage_prob=Estimate(float(np.mean(advantages))),
         p_values=p_values,
         p_value=_passing_rate(p_values, correction),
         test=CLUSTERED if any(len(np.unique(one)) < len(one) for one in cluster_of) else T_TEST,

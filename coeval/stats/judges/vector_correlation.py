@@ -136,7 +136,7 @@ def _count_ties(sizes: Codes) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """``t`` with ``df`` degrees of freedom, its p-values, and the ``difference`` of the two correlations.
+    """``t`` with ``df`` degrees of freedom, and its p-values.
 
     ``n_effective`` is the equivalent number of independent items.
     """
@@ -147,7 +147,6 @@ class WilliamsTest:
     p_one_sided: float
     n: int
     n_effective: float
-    difference: float
     reason: str | None
 
 
@@ -188,7 +187,7 @@ def williams_test(
     reason = _williams_reason(r12, r13, r23, size)
     if reason:
         nothing = Estimate.undefined(reason)
-        return WilliamsTest(nothing, size - 3, np.nan, np.nan, n, size, r12 - r13, reason)
+        return WilliamsTest(nothing, size - 3, np.nan, np.nan, n, size, reason)
     k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
     spread = 2 * max(k, 0.0) * (size - 1) / (size - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
     t = float((r12 - r13) * np.sqrt((size - 1) * (1 + r23) / spread))
@@ -199,7 +198,6 @@ def williams_test(
         p_one_sided=float(scipy.special.stdtr(size - 3, -t)),
         n=n,
         n_effective=size,
-        difference=r12 - r13,
         reason=None,
     )
 

@@ -96,7 +96,7 @@ class EquivalenceRow:
     criterion: str
     n: int
     margin: float
-    bias: Spelled
+    mean_difference: Spelled
     p_value: Estimate
     p_holm: Estimate
     smallest_margin: Estimate
@@ -173,16 +173,16 @@ def equivalence_tables(section: EquivalenceSection) -> list[Table]:
             "judge": row.label,
             "criterion": row.criterion,
             "items": row.n,
-            "judge_less_people": float(row.bias.value),
-            "ci90_low": row.bias.get("ci_low"),
-            "ci90_high": row.bias.get("ci_high"),
+            "judge_less_people": float(row.mean_difference.value),
+            "ci90_low": row.mean_difference.get("ci_low"),
+            "ci90_high": row.mean_difference.get("ci_high"),
             "margin": row.margin,
             "p_adjusted": float(row.p_holm),
             "equivalent": {True: "yes", False: "not shown", None: "–"}[row.equivalent],
             "smallest_margin": float(row.smallest_margin),
         }
         for row in section.rows
-        if row.bias.value.defined
+        if row.mean_difference.value.defined
     ]
     note = (
         f"Is a judge's mean within the margin ({section.margin_share:g} of the scale's range) of people's? Two "

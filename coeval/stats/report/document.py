@@ -76,6 +76,7 @@ WORDS = {
     "exact": "how often the model equals the people's median",
     "within_one": "how often it is within one point",
     "bias": "the model minus the people's median",
+    "mean_difference": "the judge's mean minus the people's",
     "mae": "its mean distance",
     "mean_sd": "the spread over samples",
     "identical": "how often all samples agree",
@@ -99,7 +100,7 @@ WORDS = {
     "t": "Williams' t",
     "permutation": "the permutation test",
     "permutation_systems": "the permutation test by system",
-    "bootstrap": "the difference of two judges",
+    "gap": "the difference of two judges",
     "epsilon": "the calibrated epsilon",
 }
 """The names of the document's values in sentences."""
@@ -216,7 +217,8 @@ def _sampled(study: StudyFrames) -> str:
     return (
         f"A unit is an instance and a criterion. Intervals and tests treat {what}, as the sampling unit: "
         f"they apply to other {clusters.kind} scored by these people, not to other people, unless "
-        f"stated otherwise.{few} The interval of a criterion is that of its ordinal alpha."
+        f"stated otherwise.{few} The interval of a criterion is that of its ordinal alpha. Agreement counts "
+        "only the scores of units with two or more (n_ratings)."
     )
 
 

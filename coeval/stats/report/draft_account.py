@@ -290,10 +290,12 @@ def _per_line(study: StudyFrames, rows: pd.DataFrame, arms: Arms) -> Contrast:
         return Contrast.undefined("fewer than two people have timed lines in both arms")
     sides = [np.array([cells[arm][name] for name in both]) for arm in (arms.shown, arms.other)]
     spread = spread_over_people(sides[0] - sides[1], arms.confidence)
-    limits = {"ci_low": spread["people_ci_low"], "ci_high": spread["people_ci_high"]}
-    difference = Estimate(
-        float((sides[0] - sides[1]).mean()), **spread, **limits, interval_kind="t over people"
-    )
+    limits = {
+        "ci_low": spread["people_ci_low"],
+        "ci_high": spread["people_ci_high"],
+        "people": spread["people"],
+    }
+    difference = Estimate(float((sides[0] - sides[1]).mean()), **limits, interval_kind="t over people")
     shown, other = (Estimate(float(side.mean()), people=len(both)) for side in sides)
     return Contrast(difference, shown, other, True)
 

@@ -170,13 +170,8 @@ def _alignment(report: Document) -> str:
         level = {
             name: run["correlations_mean"][name]["kendall"] for name in ("dataset", "document", "system")
         }
-        over = {
-            "dataset": "",
-            "document": f" (over {_count(run['correlations']['document']['groups_used'], 'document')})",
-            "system": f" (over {_count(run['correlations']['system']['groups_used'], 'system')})",
-        }
         taus = ", ".join(
-            f"{_number(value['value'])}{_interval(value)} at {name} level{over[name]}"
+            f"{_number(value['value'])}{_interval(value)} at {name} level{_over(run, name)}"
             for name, value in level.items()
         )
         sentence = (
@@ -188,6 +183,13 @@ def _alignment(report: Document) -> str:
     if sentences and alignment["leaned"]:
         sentences.append("These scores were given with a draft in view, which raises agreement with it.")
     return " ".join(sentences)
+
+
+def _over(run: Document, level: str) -> str:
+    """Return the numbers of documents or systems within the criteria whose correlations are averaged."""
+    of_criteria = [part["correlations"][level] for part in run["per_criterion"]]
+    sizes = [one["groups_used"] or one["n_groups"] for one in of_criteria if one["kendall"] is not None]
+    return f" (over {_span(sizes)} {level}s in each criterion)" if sizes and level != "dataset" else ""
 
 
 def _alt_test(run: Document) -> str:

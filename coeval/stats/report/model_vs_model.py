@@ -59,7 +59,6 @@ def human_means(scored: pd.DataFrame) -> pd.Series[float]:
 class Permuted:
     """A permutation test that swaps judges in ``n_swaps`` clusters; ``p_holm`` is adjusted over all comparisons."""
 
-    difference: Estimate
     p_value: float
     p_holm: float
     n_swaps: int
@@ -71,7 +70,7 @@ class Permuted:
 class Comparison:
     """A comparison of two runs on one criterion, for the units that both runs and people scored.
 
-    ``permutation`` and ``bootstrap`` apply to other documents judged by these people, for these systems;
+    ``gap`` is r_a - r_b. It and ``permutation`` apply to other documents judged by these people, for these systems;
     ``permutation_systems``, if there are enough systems to swap, applies to other systems.
     """
 
@@ -88,7 +87,7 @@ class Comparison:
     williams: WilliamsTest
     permutation: Permuted
     permutation_systems: Permuted | None
-    bootstrap: Spelled
+    gap: Spelled
 
 
 def compare_runs(
@@ -164,13 +163,13 @@ def _compared(
         williams=williams_test(r_a, r_b, r_ab, len(human), n_effective=worth),
         permutation=_permuted(sides, clusters.code, replicates, seed),
         permutation_systems=_by_system(study, sides, units, replicates, seed),
-        bootstrap=Spelled(gap, ("p_value", "replicates_left_out")),
+        gap=Spelled(gap, ("p_value", "replicates_left_out")),
     )
 
 
 def _permuted(sides: Sequence[Numbers], groups: Any, replicates: int, seed: int) -> Permuted:
     test = permutation_test(*sides, groups=groups, replicates=replicates, seed=seed)
-    return Permuted(test.difference, test.p_value, np.nan, test.n_swaps, test.exact, test.replicates)
+    return Permuted(test.p_value, np.nan, test.n_swaps, test.exact, test.replicates)
 
 
 def _by_system(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates import FLAT, Estimate, Spelled, adjust_holm
+from coeval.stats.estimates import FLAT, SPREAD, Estimate, Spelled, adjust_holm
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, UNDRAFTED, StudyFrames, once
 from coeval.stats.judges.alternative_annotator import AltTest, Labels, run_alt_test
 from coeval.stats.judges.closeness import PairwiseAccuracy, median_confusion, pairwise_accuracy
@@ -170,7 +171,7 @@ class JudgeRow:
     shown: bool
     against: Against = field(metadata=FLAT)
     correlations_mean: MeanCorrelations
-    correlation_intervals: Mapping[str, Mapping[str, Spelled]]
+    correlation_intervals: Mapping[str, Mapping[str, Mapping[str, Any]]]
     consistency: Consistency
     per_criterion: list[AgainstCriterion]
     alt_test_criteria: AltCriteria
@@ -198,8 +199,7 @@ def judge_row(
         against=_against(study, reference, people, model, epsilon, whole),
         correlations_mean=_mean_over_criteria(study, met, tables),
         correlation_intervals={
-            level: {method: Spelled(whole.of(level).of(method), ("p_value", "n")) for method in METHODS}
-            for level in LEVELS
+            level: {method: _interval(whole.of(level).of(method)) for method in METHODS} for level in LEVELS
         },
         consistency=_consistency(study, judge.run),
         per_criterion=parts,
@@ -208,6 +208,12 @@ def judge_row(
             sum(part.against.alt_test.passed is not None for part in parts),
         ),
     )
+
+
+def _interval(value: Estimate) -> dict[str, Any]:
+    """Return the interval of a correlation, whose value is among the correlations."""
+    kept = (*SPREAD, "p_value", "n")
+    return {name: value.details[name] for name in kept if name in value.details}
 
 
 def _adjusted(parts: Sequence[AgainstCriterion]) -> list[AgainstCriterion]:

@@ -177,7 +177,7 @@ NOT_RANKED = Ranked(None, None, None, None, {})
 
 @dataclass(frozen=True)
 class SystemRow:
-    """The results of one system. ``ci_low`` and ``ci_high`` belong to ``human_mean``; ``human`` is the mean over units.
+    """The results of one system. ``ci_low`` and ``ci_high`` belong to ``human_mean``.
 
     ``prediction_powered`` is the people's mean, improved by judges' scores of the units that nobody scored without
     the draft. It is undefined if drafts were in view.
@@ -190,7 +190,6 @@ class SystemRow:
     llm_mean: Estimate
     n_llm: int
     n_units: int
-    human: Spelled
     prediction_powered: Spelled
     ranked: Ranked = field(metadata=FLAT)
 
@@ -224,7 +223,6 @@ def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0
                 llm_mean=_average(drafted, "no shown draft of this system has a score"),
                 n_llm=len(drafted),
                 n_units=int(own["unit"].nunique()),
-                human=Spelled(_of_units(study, own)),
                 prediction_powered=_powered(
                     study, reference, labelled[labelled.index.isin(units)], judged, units
                 ),
@@ -236,15 +234,6 @@ def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0
 
 def _average(values: pd.Series[float], reason: str) -> Estimate:
     return Estimate(values.astype(float).mean(), n=len(values)) if len(values) else Estimate.undefined(reason)
-
-
-def _of_units(study: StudyFrames, own: pd.DataFrame) -> Estimate:
-    """Return the people's mean over units; each unit counts once."""
-    means: pd.Series[float] = human_means(own)
-    if len(means) < 2:
-        return Estimate.undefined("fewer than two units were scored")
-    clusters = study.clusters.of(means.index)
-    return estimate_mean(np.asarray(means, dtype=np.float64), clusters, _shared_scale(study))
 
 
 def _shared_scale(study: StudyFrames) -> tuple[float, float]:

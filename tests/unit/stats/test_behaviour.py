@@ -82,9 +82,18 @@ def test_behaviours_leave_no_submission_over_and_say_what_they_left_out() -> Non
         names = ("correction", "scrutiny", "subjectivity", "outlier")
         assert sum(found.of(arm).of(name).n for name in names) == found.of(arm).n
         assert sum(found.of(arm).of(name).rate for name in names) == pytest.approx(1)
-    assert found.assisted.n_left_out == study.scores["planted_score"].sum()
+    # 48 planted ones, and one whose unit has no two others without a planted draft
+    assert found.assisted.n_left_out == study.scores["planted_score"].sum() + 1
     alone = four_behaviours(study.scores[study.scores["annotator"].isin(["p0", "p1"])])
     assert alone.assisted.n == 0 and alone.assisted.outlier.rate.reason
+
+
+def test_the_median_of_the_others_has_no_score_of_a_planted_draft() -> None:
+    """Without the planted 1s the others' median is 4 for everybody, and 4 is no outlier."""
+    people = pd.DataFrame({"annotator": list("abcde"), "instance": 1, "criterion": "x", "arm": "assisted"})
+    people = people.assign(score=[4, 4, 4, 1, 1], draft_score=4, planted_score=[False] * 3 + [True] * 2)
+    found = four_behaviours(people.assign(planted_error=""))
+    assert (found.assisted.n, found.assisted.scrutiny.n, found.assisted.n_left_out) == (3, 3, 2)
 
 
 def test_time_leaves_out_only_the_untimed() -> None:

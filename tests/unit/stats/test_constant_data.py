@@ -20,10 +20,9 @@ from coeval.extensions.rubrics.statistics import mean_score, met_rate
 from coeval.stats import (
     alt_test,
     build_report,
-    catch_rates,
     cohen_kappa,
     correlations,
-    draft_effects,
+    draft_account_section,
     fleiss_kappa,
     gwet_ac,
     icc,
@@ -45,7 +44,7 @@ EXACT = np.tile(np.arange(1.0, 5.0), 6)
 DRAFTED = pd.DataFrame(
     [
         {"annotator": who, "instance": n, "arm": "blind" if n % 2 else "assisted", "score": 4.0, "draft_score": 3.0,
-         "shown_score": 3.0, "planted_score": True}
+         "shown_score": 3.0, "planted_score": n % 4 == 0}
         for n in range(N) for who in "ab"
     ]
 )  # fmt: skip
@@ -78,8 +77,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "a mean over documents": lambda: mean_over_documents(pd.Series(SAME), pd.Series(DOCUMENT)),
     "a rate of rubrics": lambda: met_rate([(1.0, str(n)) for n in range(N)], MET),
     "a score of rubrics": lambda: mean_score([(1.0, str(n)) for n in range(N)], "people"),
-    "planted errors caught": lambda: catch_rates(DRAFTED).scores.caught.value,
-    "effects of drafts": lambda: vars(draft_effects(DRAFTED)),
+    "effects of drafts": lambda: draft_account_section(make_frames(DRAFTED)),
     "alpha": lambda: krippendorff_alpha(CONSTANT),
     "alpha of full agreement": lambda: krippendorff_alpha(np.tile(EXACT, (3, 1))),
     "percent agreement": lambda: percent_agreement(CONSTANT),

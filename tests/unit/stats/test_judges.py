@@ -178,7 +178,7 @@ def test_swapping_whole_systems_is_coarser_than_items() -> None:
     assert found.exact and found.n_swaps == 6 and found.p_value >= 2 / 64
 
 
-def test_bootstrap_test_sees_a_clear_difference_and_no_difference() -> None:
+def test_the_difference_of_two_correlations_sees_a_clear_difference_and_no_difference() -> None:
     rng = np.random.default_rng(3)
     human = rng.normal(size=150)
     good, bad = human + rng.normal(size=150) * 0.3, human + rng.normal(size=150) * 2

@@ -116,7 +116,7 @@ def test_no_interval_of_the_report_rests_on_more_than_its_documents(
     assert {path: n for path, n in found.items() if n > documents} == {}
     kinds = dict(list_all([report["agreement"], report["alignment"]], "interval_kind"))
     assert {path: kind for path, kind in kinds.items() if "over documents" not in kind} == {}
-    assert {"0/icc/ICC(2,1)", "1/comparisons/0/bootstrap"} <= kinds.keys()
+    assert {"0/icc/ICC(2,1)", "1/comparisons/0/gap"} <= kinds.keys()
     for path in ("intervals/humans/ordinal", "ac2", "fleiss", "percent", "leave_one_out/0/difference"):
         assert found[f"agreement/{path}"] == documents
     assert len(found) > 50

@@ -123,7 +123,7 @@ def test_means_and_corrected_means_of_systems_open_with_the_same_scores(
     first = Basis(arm=UNAIDED if SECTIONS["systems"].unaided else ALL_ARMS)
     rows = get_reading(context, owner, SLUG).get(OnBasis(systems_section, first))
     plain = [row.prediction_powered.get("classical") for row in rows]
-    assert plain == pytest.approx([float(row.human.value) for row in rows]) and len(plain) == 3
+    assert plain == pytest.approx([float(row.human_mean) for row in rows]) and len(plain) == 3
 
 
 def test_planted_errors_are_counted_or_left_out() -> None:

@@ -164,7 +164,9 @@ def tile(
         return None
     spread = interval(value, show)
     told = [text for text in (f"95% {spread}" if spread else "", about) if text]
-    details = " · ".join([*facts(value), *left_out(value), *(text for text in more if text)])
+    bare = value.details.get("no_interval", "") if isinstance(value, Estimate) and not spread else ""
+    facts_shown = [*facts(value), *left_out(value), f"no interval: {bare}" if bare else "", *more]
+    details = " · ".join(text for text in facts_shown if text)
     return el(
         "div.card.tile",
         el("h4", title),

@@ -115,7 +115,7 @@ def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
         "Criterion": lambda row: row.criterion,
         "r first": lambda row: number(row.r_a),
         "r second": lambda row: number(row.r_b),
-        "Difference [95%]": lambda row: brief(row.bootstrap.value),
+        "Difference [95%]": lambda row: brief(row.gap.value),
         "p Williams": lambda row: p_value(row.williams.p_two_sided),
         "p permutation": lambda row: p_value(row.permutation.p_value),
         "adjusted": lambda row: p_value(row.permutation.p_holm),
