@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import re
+import subprocess
 import sys
 import time
 import zipfile
@@ -243,6 +246,26 @@ def test_a_password_is_shown_in_no_message_however_it_is_spelt(password: str, tm
     with pytest.raises(InputError) as keywords:
         load_settings({"COEVAL_DB": f"host=127.0.0.1 port=1 password={password}"})
     assert "s3cret" not in str(keywords.value)
+
+
+def test_the_command_that_backup_names_works(address: str, tmp_path: Path) -> None:
+    with closing(PostgresStore(address)) as store, pytest.raises(StorageError, match="pg_dump") as refused:
+        store.backup(tmp_path / "a copy.db")
+    (command,) = re.findall("“python -m (.+)”", str(refused.value))
+    environment = {**os.environ, "COEVAL_DB": address}
+    done = subprocess.run(f"{sys.executable} -m {command}", shell=True, env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    with closing(open_store(tmp_path / "a copy.db", read_only=True)) as copy, copy.read() as db:
+        assert examine_file(db).sound
+
+
+def test_a_database_that_does_not_exist_is_named(address: str) -> None:
+    missing = re.sub(r"study_\d+", "no_such", address)
+    with pytest.raises(
+        StorageError, match="“?no_such.* does not exist. Nothing was .* check the address"
+    ) as refused:
+        open_store(missing)
+    assert "kept" not in str(refused.value) and "kept" not in refused.value.told
 
 
 def test_the_password_is_shown_nowhere(address: str) -> None:

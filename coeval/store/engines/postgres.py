@@ -8,6 +8,7 @@ it writes, and no place is given away twice. Readers see the state of one moment
 from __future__ import annotations
 
 import logging
+import shlex
 import threading
 import time
 from collections import Counter
@@ -96,7 +97,15 @@ class PostgresStore:
         self._lock = threading.RLock()
         with self._translated():
             # open the first connection directly: a pool would retry for long before it reports the error
-            with self._connect() as first:
+            try:
+                first = self._connect()
+            except psycopg.OperationalError as error:
+                raise UnreachableError(
+                    f"The database {self.shown_address} cannot be used: {_first_line(error)}. Nothing was read or "
+                    "written: check the address, and that the server runs and has this database.",
+                    f"The server cannot use the database of the study. {ASK_OWNER}",
+                ) from error
+            with first:
                 self._check_clock(first)
             self._writers, self._readers = self._build_pool(1), self._build_pool(READERS)
             try:
@@ -374,8 +383,8 @@ class PostgresStore:
             StorageError: always; the message names these tools.
         """
         raise StorageError(
-            f"{self.shown_address} is not a file: back it up with pg_dump, or write it into a file with “python -m "
-            f"coeval move --to {target}”.",
+            f"{self.shown_address} is not a file: back it up with pg_dump, or copy it into a file with “python -m "
+            f'coeval move --from "$COEVAL_DB" --to {shlex.quote(str(target))}”, where COEVAL_DB is its address.',
         )
 
     def close(self) -> None:
