@@ -43,6 +43,12 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         default="in",
         help="include (in, default) or exclude (out) scores of drafts with planted errors",
     )
+    stats.add_argument(
+        "--asked-again",
+        choices=["in", "out"],
+        default="out",
+        help="include (in) or exclude (out, default) scores that the model gave only when it was asked again",
+    )
     stats.set_defaults(command=_stats, only_reads=True)
     tables = commands.add_parser("tables", parents=[task], help="write tables for a paper and its reviewers")
     tables.add_argument(
@@ -62,7 +68,7 @@ def _stats(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats.basis import Basis
     from coeval.usecases.reports.statistics import get_report
 
-    basis = Basis(options.version, options.arm, options.planted == "in")
+    basis = Basis(options.version, options.arm, options.planted == "in", options.asked_again == "in")
     found = get_report(context, OPERATOR, options.task, basis)
     if not options.json:
         print(render_stats(found, _name_basis(options)))
@@ -90,7 +96,8 @@ def _name_basis(options: argparse.Namespace) -> str:
     version = f"criteria version {options.version}" if options.version else ""
     arm = f"{options.arm} scores" if options.arm else ""
     planted = "planted errors left out" if options.planted == "out" else ""
-    return ", ".join(part for part in (version, arm, planted) if part)
+    again = "scores from asking again counted" if options.asked_again == "in" else ""
+    return ", ".join(part for part in (version, arm, planted, again) if part)
 
 
 def render_stats(report: Mapping[str, Any], basis: str = "") -> str:

@@ -27,11 +27,13 @@ class Basis:
     arm: str = ALL_ARMS
     planted: bool = True
     """True if scores of drafts with a planted error are counted."""
+    asked_again: bool = False
+    """True if scores are counted that the model gave only when it was asked again."""
 
     @property
     def cuts(self) -> bool:
-        """True if the selection leaves out some scores of the version."""
-        return bool(self.arm) or not self.planted
+        """True if the selection differs from the usual scores of the version."""
+        return bool(self.arm) or not self.planted or self.asked_again
 
     def cut(self, study: StudyFrames) -> StudyFrames:
         """Return the study with only the selected scores and actions. The result is cached."""
@@ -42,7 +44,13 @@ class Basis:
             scores = _of_arm(study.scores, self.arm)
             if not self.planted:
                 scores = scores[~is_planted(scores)]
-            known[self] = replace(study, scores=scores, actions=_of_arm(study.actions, self.arm), whole=False)
+            known[self] = replace(
+                study,
+                scores=scores,
+                actions=_of_arm(study.actions, self.arm),
+                whole=not self.arm and self.planted,
+                asked_again=self.asked_again,
+            )
         return known[self]
 
 
@@ -87,6 +95,8 @@ class Choices:
     arms: tuple[str, ...]
     planted: bool
     """True if any score was given to a draft with a planted error."""
+    asked_again: bool = False
+    """True if the model gave any score only when it was asked again."""
     unaided: bool = False
     """True if there are enough scores without a draft's influence. These are then shown first."""
 
@@ -95,7 +105,8 @@ def list_choices(study: StudyFrames) -> Choices:
     """Return the arms that have scores, and whether errors were planted."""
     arms = tuple(str(arm) for arm in sorted(set(study.scores["arm"])))
     led = (set(arms) - {BLIND}) != set()
-    return Choices(arms, bool(is_planted(study.scores).any()), led and _has_unaided(study))
+    again = "again" in study.drafts and bool(study.drafts["again"].any())
+    return Choices(arms, bool(is_planted(study.scores).any()), again, led and _has_unaided(study))
 
 
 def _has_unaided(study: StudyFrames) -> bool:

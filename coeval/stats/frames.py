@@ -119,7 +119,8 @@ class StudyFrames:
     actions : counts of actions: ``annotator, criterion, arm, kind, action, n``.
     drafts : ``run, run_label, shown, instance, criterion, score`` (nan if unscored), ``spread`` (standard
         deviation over samples, nan with one sample), ``samples`` (their scores; None with one sample),
-        ``uncertainty`` (the standard deviation under the draft's probabilities, or else ``spread``).
+        ``uncertainty`` (the standard deviation under the draft's probabilities, or else ``spread``), and optionally
+        ``again`` (True if the model gave the score only when it was asked again).
     quotes : ``run, run_label, criterion, n, not_found, nearly, in_input, evidence, unquoted``: the number of
         quoted passages, of those not in the output, nearly in it, and in the input; the number of lines of
         evidence, and of those without a quote.
@@ -148,6 +149,8 @@ class StudyFrames:
     planned: Planned | None = None
     whole: bool = True
     """True if the scores of all arms are included, with planted errors."""
+    asked_again: bool = False
+    """True if the model's figures count scores that it gave only when it was asked again."""
 
     def __post_init__(self) -> None:
         if len(set(self.criteria)) < len(self.criteria):
@@ -225,8 +228,14 @@ class StudyFrames:
 
     @cached_property
     def model_scores(self) -> pd.DataFrame:
-        """Return the drafts that have a score, with their ``unit`` codes."""
-        known = self.drafts.dropna(subset=["score"]).reset_index(drop=True)
+        """Return the drafts that have a score, with their ``unit`` codes.
+
+        Scores from asking again often contradict the model's first words, so they count only if the reader wants it.
+        """
+        known = self.drafts.dropna(subset=["score"])
+        if "again" in known and not self.asked_again:
+            known = known[~known["again"].astype(bool)]
+        known = known.reset_index(drop=True)
         return known.assign(score=known["score"].astype(float), unit=self._unit_codes(known))
 
     @cached_property

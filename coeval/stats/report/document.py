@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import pandas as pd
+
 from coeval.extending import load_values
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import listed, plain, reasons
@@ -173,9 +175,10 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
     missing = len(study.scores) - len(study.scored)
     if missing:
         yield f"{missing} submissions without a score are left out of every figure but actions and time."
-    unscored = len(study.drafts) - len(study.model_scores)
+    unscored = int(study.drafts["score"].isna().sum())
     if unscored:
         yield f"{unscored} of {len(study.drafts)} drafts have no score and are left out of every figure of the model."
+    yield from _asked_again(study)
     if study.mixed_scales:
         yield (
             "The criteria have different scales; agreement over all criteria pools their scores as they are. Read "
@@ -188,6 +191,28 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
     if untimed:
         yield f"{untimed} of {len(study.scores)} submissions have no start time and are left out of the times."
     yield from _design_notes(study)
+
+
+def _asked_again(study: StudyFrames) -> Iterator[str]:
+    """Yield a note on the model's scores from asking again, with its correlation with people for them alone."""
+    if "again" not in study.drafts or not study.drafts["again"].any():
+        return
+    drafts = study.drafts.dropna(subset=["score"])
+    counted = "counted" if study.asked_again else "left out of every figure of the model"
+    people = study.scored.groupby(["instance", "criterion"], observed=True)["score"].mean().rename("people")
+    both = drafts.join(people, on=["instance", "criterion"]).dropna(subset=["people"])
+    found = [_correlated(both[both["again"].astype(bool) == again]) for again in (True, False)]
+    yield (
+        f"{int(drafts['again'].sum()):,} of {len(drafts):,} model scores were given only when the model was asked "
+        f"again. They are {counted}. Pearson's correlation with the mean of people is {found[0]} for them and "
+        f"{found[1]} for the others."
+    )
+
+
+def _correlated(both: pd.DataFrame) -> str:
+    if len(both) < 3 or both["score"].nunique() < 2 or both["people"].nunique() < 2:
+        return f"undefined (n = {len(both):,})"
+    return f"{both['score'].corr(both['people']):.2f} (n = {len(both):,})"
 
 
 def _in_view(study: StudyFrames) -> Iterator[str]:

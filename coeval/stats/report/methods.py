@@ -233,7 +233,7 @@ def _labels(alignment: Document) -> str:
 
 
 def _left_out(study: StudyFrames) -> str:
-    missing, unscored = len(study.scores) - len(study.scored), len(study.drafts) - len(study.model_scores)
+    missing, unscored = len(study.scores) - len(study.scored), int(study.drafts["score"].isna().sum())
     parts = []
     if missing:
         parts.append(_count(missing, "submission") + " without a score")

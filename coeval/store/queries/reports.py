@@ -66,7 +66,7 @@ other direction takes 2 s.
 # "+d.criterion" keeps SQLite from using the index on the criterion, which would read a whole study out of
 # order
 DRAFTS = """
-SELECT d.run, r.shown, d.instance, d.criterion, d.score,
+SELECT d.run, r.shown, d.instance, d.criterion, d.score, d.rung = 'asked again' AS again,
   CASE d.samples_json WHEN '[]' THEN NULL ELSE d.samples_json END AS samples_json,
   CASE d.probabilities_json WHEN '[]' THEN NULL ELSE d.probabilities_json END AS probabilities_json
 FROM current_draft d

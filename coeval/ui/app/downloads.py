@@ -69,8 +69,9 @@ def add_downloads(app: FastAPI, context: Context) -> None:
         version: int = 0,
         arm: str = "",
         planted: str = "in",
+        again: str = "out",
     ) -> Response:
-        basis = Basis(version, arm, planted != "out")
+        basis = Basis(version, arm, planted != "out", again == "in")
         figure = get_figure(context, get_person(context, request), slug, section, name, basis)
         return _csv(to_csv(figure.data), f"{slug}-{name}.csv")
 

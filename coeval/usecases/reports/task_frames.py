@@ -327,6 +327,7 @@ def _read_drafts(
         "criterion": read_whole,
         "shown": read_flags,
         "score": read_numbers,
+        "again": read_flags,
         "samples_json": _read_samples,
         "probabilities_json": _read_samples,
     }
@@ -340,7 +341,7 @@ def _read_drafts(
     columns["spread"] = _find_spreads(columns["samples"])
     deviation = _find_deviations(columns.pop("probabilities_json"))
     columns["uncertainty"] = np.where(np.isnan(deviation), columns["spread"], deviation)
-    return pd.DataFrame({name: columns.pop(name) for name in DRAFT_COLUMNS}, copy=False)
+    return pd.DataFrame({name: columns.pop(name) for name in (*DRAFT_COLUMNS, "again")}, copy=False)
 
 
 def _read_samples(values: tuple[str | None, ...]) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from coeval.cli.commands import main
-from coeval.domain import Person
+from coeval.domain import Person, Study
 from coeval.errors import InputError
 from coeval.stats.basis import Basis
 from coeval.usecases.access import Context
@@ -36,6 +39,35 @@ def test_version_and_arm_choose_the_scores(asked: Context, owner: Person) -> Non
     for whole, one, other in zip(count(first), count(blind), count(assisted), strict=True):
         assert whole[1] == one[1] + other[1] and one[1] > 0 and other[1] > 0
     assert blind["drafts"] == first["drafts"], "what compares arms rests on all of them"
+
+
+def test_scores_from_asking_again_count_only_where_they_are_wanted(context: Context, owner: Person) -> None:
+    """Half of the drafts were asked for again: the headline leaves them out, and names their correlation beside it."""
+    study = scored(["Ann", "Ben", "Cid"], n_documents=8, blind=2)
+    (run, *_) = study.runs
+    assert not get_again(study)
+    halved = [replace(draft, rung="asked again" if n % 2 else "schema") for n, draft in enumerate(run.drafts)]
+    import_study(context, owner, replace(study, runs=(replace(run, drafts=tuple(halved)),)))
+    usual, all_in = (
+        get_report(context, owner, "demo", Basis(asked_again=wanted)) for wanted in (False, True)
+    )
+
+    def judged(report: dict[str, Any]) -> int:
+        return sum(run["n_units"] for run in report["alignment"]["runs"])
+
+    assert 0 < judged(usual) < judged(all_in)
+    (note,) = [note for note in usual["notes"] if "asked again" in note]
+    n = sum(draft.rung == "asked again" for draft in halved)
+    assert note.startswith(
+        f"{n} of {len(halved)} model scores were given only when the model was asked again."
+    )
+    assert "left out of every figure of the model" in note and note.count("(n = ") == 2
+    assert any("They are counted." in note for note in all_in["notes"])
+    assert all_in["assistance"] == usual["assistance"]
+
+
+def get_again(study: Study) -> list[str]:
+    return [draft.rung for run in study.runs for draft in run.drafts if draft.rung]
 
 
 def test_what_there_is_not_is_named(asked: Context, owner: Person) -> None:

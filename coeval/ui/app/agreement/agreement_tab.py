@@ -47,6 +47,7 @@ def chart_file(slug: str, section: str, name: str, basis: Basis) -> str:
         "version": basis.version or "",
         "arm": basis.arm,
         "planted": "" if basis.planted else "out",
+        "again": "in" if basis.asked_again else "",
     }
     query = urlencode({name: value for name, value in chosen.items() if value})
     return task_file(slug, f"charts/{section}/{name}.csv") + (f"?{query}" if query else "")
@@ -163,6 +164,7 @@ class _Parts:
     version: gr.Dropdown
     arm: gr.Dropdown
     planted: gr.Dropdown
+    again: gr.Dropdown
     downloads: View
     tiles: View
     slots: tuple[_Slot, ...]
@@ -185,7 +187,7 @@ class _Parts:
     @property
     def basis(self) -> list[gr.Dropdown]:
         """Return the selection for the whole tab."""
-        return [self.version, self.arm, self.planted]
+        return [self.version, self.arm, self.planted, self.again]
 
 
 class AgreementTab(StudyTab):
@@ -215,9 +217,9 @@ class AgreementTab(StudyTab):
 
     def load(
         self, person: Person, slug: str, section: str = FIRST, version: str | None = NEWEST,
-        arm: str | None = USUAL, planted: str | None = COUNTED,
+        arm: str | None = USUAL, planted: str | None = COUNTED, again: str | None = LEFT_OUT,
     ) -> Iterator[Update]:  # fmt: skip
-        yield from _states(self.context, self.parts, person, slug, section, (version, arm, planted))
+        yield from _states(self.context, self.parts, person, slug, section, (version, arm, planted, again))
 
 
 @cache
@@ -248,11 +250,16 @@ def _build_parts() -> _Parts:
         )
     scope = View(elem_id="agreement-scope")
     with gr.Row(elem_id="agreement-basis"):
-        version, arm, planted = (
+        version, arm, planted, again = (
             TaskPicker(
                 [], label=label, container=False, visible=False, elem_id=f"agreement-{name}", interactive=True
             )
-            for name, label in (("version", "Criteria"), ("arm", "Scores"), ("planted", "Planted errors"))
+            for name, label in (
+                ("version", "Criteria"),
+                ("arm", "Scores"),
+                ("planted", "Planted errors"),
+                ("again", "Asked again"),
+            )
         )
     tiles = View(elem_id="agreement-tiles")
     # loads the drawing library while the first numbers are computed; the style sheet hides it
@@ -263,7 +270,9 @@ def _build_parts() -> _Parts:
         others = [_build_slot(number, f"{width} more") for number, width in enumerate(SLOTS[1:], 2)]
     tables = View(elem_id="agreement-tables")
     downloads = View(elem_id="agreement-downloads")
-    return _Parts(section, scope, version, arm, planted, downloads, tiles, (first, *others), more, tables)
+    return _Parts(
+        section, scope, version, arm, planted, again, downloads, tiles, (first, *others), more, tables
+    )
 
 
 def _build_slot(number: int, width: str) -> _Slot:
@@ -280,9 +289,9 @@ def _states(
     person: Person,
     slug: str,
     section: str,
-    held: Sequence[str | None] = (None, None, None),
+    held: Sequence[str | None] = (None, None, None, None),
 ) -> Iterator[Update]:
-    """Yield the tab for this person, in stages; ``held`` contains the values of the three dropdowns.
+    """Yield the tab for this person, in stages; ``held`` contains the values of the four dropdowns.
 
     Every stage contains the charts of earlier stages, because a slow page shows only the last of several
     stages.
@@ -320,8 +329,8 @@ def _offer_basis(
 
     A value that its dropdown holds already is not sent: this answer may arrive after the next choice.
     """
-    version, arm, counted = held
-    basis = Basis(int(version or 0), USUAL if arm is None else arm, counted != LEFT_OUT)
+    version, arm, counted, again = held
+    basis = Basis(int(version or 0), USUAL if arm is None else arm, counted != LEFT_OUT, again == COUNTED)
     versions = list_versions(context, person, slug)
     newest = max(versions, default=0)
     basis = replace(basis, version=basis.version if basis.version in versions[:-1] else 0)
@@ -332,6 +341,7 @@ def _offer_basis(
         basis,
         arm=basis.arm if basis.arm in offered else UNAIDED if first else ALL_ARMS,
         planted=basis.planted or not there.planted,
+        asked_again=basis.asked_again and there.asked_again,
     )
     numbered = [
         (f"Criteria version {n}{' (current)' if n == newest else ''}", "0" if n == newest else str(n))
@@ -343,9 +353,15 @@ def _offer_basis(
     if first:
         arms.insert(0, ("Without the draft", UNAIDED))
     planted = [("Planted errors counted", COUNTED), ("Planted errors left out", LEFT_OUT)]
-    options = [numbered[::-1], arms, planted]
-    values = [str(basis.version), basis.arm or every, COUNTED if basis.planted else LEFT_OUT]
-    offers = len(numbered) > 1, len(arms) > 2, there.planted
+    further = [("Scores from asking again left out", LEFT_OUT), ("Scores from asking again counted", COUNTED)]
+    options = [numbered[::-1], arms, planted, further]
+    values = [
+        str(basis.version),
+        basis.arm or every,
+        COUNTED if basis.planted else LEFT_OUT,
+        COUNTED if basis.asked_again else LEFT_OUT,
+    ]
+    offers = len(numbered) > 1, len(arms) > 2, there.planted, there.asked_again
     update = {
         dropdown: gr.update(choices=shown, visible=offer, **({} if value == before else {"value": value}))
         for dropdown, shown, offer, value, before in zip(

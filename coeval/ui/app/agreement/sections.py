@@ -98,7 +98,10 @@ def describe_basis(basis: Basis, versions: Sequence[int], choices: Choices) -> t
     arms = f"{basis.arm} scores" if basis.arm else "all arms"
     arms = UNAIDED_WORDS if basis.arm == UNAIDED else arms
     planted = "planted errors counted" if basis.planted else "planted errors left out"
-    return f"criteria version {version}", arms, planted if choices.planted else ""
+    version_words = f"criteria version {version}"
+    if basis.asked_again:
+        version_words += " · scores from asking again counted"
+    return version_words, arms, planted if choices.planted else ""
 
 
 def _name_basis(words: tuple[str, str, str], own: str) -> str:
