@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,16 @@ LATE_SECONDS = 1
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Running]:
-    """Three people scored two criteria; a quarter of it blind; a second version keeps one of the two."""
+    """Three people scored two criteria; a quarter of it blind; a second version keeps one of the two.
+
+    The model gave every other score only when it was asked again.
+    """
     context = new_context(tmp_path)
     owner = sign_in(context, "Olu")[0]
-    import_study(context, owner, scored(["Ann", "Ben", "Cid"], n_documents=8, blind=2))
+    study = scored(["Ann", "Ben", "Cid"], n_documents=8, blind=2)
+    (run,) = study.runs
+    drafts = [replace(draft, rung="asked again" if n % 2 else "schema") for n, draft in enumerate(run.drafts)]
+    import_study(context, owner, replace(study, runs=(replace(run, drafts=tuple(drafts)),)))
     establish_list(context, owner, "demo", ["Use simple words.", "Name a source."])
     with Running(context) as live:
         yield live
@@ -130,3 +137,17 @@ def test_a_format_without_content_says_why_beside_its_link(page: Any, server: Ru
     with page.expect_download() as saved:
         line.filter(has_text="Label Studio").get_by_role("link").click()
     assert saved.value.suggested_filename.endswith(".zip")
+
+
+def test_scores_from_asking_again_count_where_the_owner_includes_them(page: Any, server: Running) -> None:
+    page.set_default_timeout(20_000)
+    enter(page, server.url, "Olu")
+    page.goto(f"{server.url}/?task=demo&tab=agreement")
+    page.locator("#agreement-tiles [data-whole=yes]").wait_for()
+    scope = page.locator("#agreement-scope")
+    assert "asking again" not in scope.inner_text()
+    choose(page, "again", "Scores from asking again counted")
+    scope.get_by_text("scores from asking again counted").wait_for()
+    page.locator("#agreement-downloads a[href$='again=in']").first.wait_for(state="attached")
+    choose(page, "again", "Scores from asking again left out")
+    scope.get_by_text("scores from asking again counted").wait_for(state="detached")
