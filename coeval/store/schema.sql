@@ -147,9 +147,7 @@ CREATE TABLE task (
   -- share of (annotator, instance) pairs that see only the passages that the draft quotes
   evidence_share REAL NOT NULL DEFAULT 0 CHECK (evidence_share >= 0),
   -- share of these pairs that see only the draft's lines of evidence
-  reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
-  -- 1: people may mark further scores that they would also defend
-  offers_also INTEGER NOT NULL DEFAULT 0 CHECK (offers_also IN (0, 1))
+  reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0)
 ) STRICT;
 
 -- Each version of a task's design columns, because a paper must report the design of its study.
@@ -736,7 +734,6 @@ CREATE TABLE submission (
   submitted_at TEXT, -- null: the imported file has no time
   active_ms INTEGER,
   import_batch INTEGER REFERENCES import_batch(id),
-  also TEXT, -- further scores that the person would also defend, in order, such as '2 4'
   CHECK (planted IS NULL OR arm = 'assisted'),
   CHECK (shown_score IS NULL OR arm <> 'blind'),
   UNIQUE (annotator, instance, criterion, revision)
@@ -749,7 +746,6 @@ CREATE INDEX submission_import ON submission(import_batch) WHERE import_batch IS
 -- few saves are revisions, so few saves write here; it finds superseded submissions without reading all
 CREATE INDEX submission_revised ON submission(annotator, instance, criterion, revision) WHERE revision > 1;
 CREATE INDEX submission_by_criterion ON submission(criterion);
-CREATE INDEX submission_also ON submission(instance) WHERE also IS NOT NULL;
 CREATE INDEX submission_by_draft ON submission(draft) WHERE draft IS NOT NULL;
 -- Submissions of an import in progress are not counted.
 CREATE VIEW current_submission AS
@@ -1026,10 +1022,9 @@ CREATE INDEX withdrawn_work_arrival ON withdrawn_work(arrival);
 CREATE TABLE stopping_rule (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
-  measure TEXT NOT NULL CHECK (measure IN ('alpha', 'difference', 'pull')),
-  width REAL NOT NULL CHECK (width > 0), -- the target half-width of the interval, or the limit of a pull
+  width REAL NOT NULL CHECK (width > 0), -- the target half-width of the interval, in points
   planned INTEGER NOT NULL CHECK (planned > 0), -- documents
-  system_a TEXT NOT NULL, -- the two systems of a difference; empty for alpha
+  system_a TEXT NOT NULL, -- the two systems of the difference
   system_b TEXT NOT NULL,
   scores_then INTEGER NOT NULL, -- the number of scores when the rule was declared
   declared_by TEXT NOT NULL,

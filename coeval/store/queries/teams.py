@@ -171,7 +171,7 @@ def list_asked_criteria(db: Database, task: int, instance: int) -> frozenset[int
 
 def list_stopping_rules(db: Database, task: int) -> list[StoppingRule]:
     """Return every stopping rule declared for a task, the newest first."""
-    sql = "SELECT * FROM stopping_rule WHERE task = ? AND measure = 'difference' ORDER BY id DESC"
+    sql = "SELECT * FROM stopping_rule WHERE task = ? ORDER BY id DESC"
     return [
         StoppingRule(
             row["width"], row["planned"], row["system_a"], row["system_b"],
@@ -184,7 +184,7 @@ def list_stopping_rules(db: Database, task: int) -> list[StoppingRule]:
 def record_stopping_rule(db: Database, task: int, rule: StoppingRule, by: str) -> None:
     """Declare a stopping rule; earlier ones stay on record."""
     insert(
-        db, "stopping_rule", task=task, measure="difference", width=rule.width, planned=rule.planned,
+        db, "stopping_rule", task=task, width=rule.width, planned=rule.planned,
         system_a=rule.system_a, system_b=rule.system_b, scores_then=rule.scores_then, declared_by=by,
         declared_at=now(),
     )  # fmt: skip
