@@ -23,7 +23,7 @@ from coeval.cli.commands import main
 from coeval.cli.files import read_mapping
 from coeval.cli.serve import check_address
 from coeval.errors import InputError
-from tests.support.models.openai_stub import start_stub
+from tests.support.models.openai_stub import Reply, start_stub
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -377,6 +377,19 @@ def test_presets_set_what_options_beside_them_change(tmp_path: Path) -> None:
     assert "about 4 calls for 8 answers" in run(*asked, "--estimate", "--samples", "2", db=db).stdout
     shown = run(*asked, "--protocol", "free-text", "--show-prompt", db=db).stdout
     assert shown.rstrip().endswith("Answer on a scale from 1 to 5.")
+
+
+def test_a_run_that_waits_prints_a_line_also_into_a_file(tmp_path: Path) -> None:
+    db = tmp_path / "waits.db"
+    (tmp_path / "in.csv").write_text("id,input,output\n1,Why?,One.\n", encoding="utf-8")
+    (tmp_path / "criteria.txt").write_text("It is clear.\n", encoding="utf-8")
+    run("import", tmp_path / "in.csv", "--task", "t", "--description", "Answer the question.", db=db)
+    run("criteria", "establish", "--task", "t", "--file", tmp_path / "criteria.txt", db=db)
+    with start_stub() as stub:
+        stub.script(Reply(status=429, message="slow down", headers={"retry-after": "2"}))
+        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
+        done = run("draft", "evaluations", "--task", "t", db=db, **env)
+    assert done.stderr.count("waiting until") == 1 and "the endpoint asks for fewer requests" in done.stderr
 
 
 def test_criteria_together_are_drafted_and_samples_at_temperature_0_are_warned_of(tmp_path: Path) -> None:
