@@ -180,6 +180,8 @@ def test_three_rows_of_a_spreadsheet_go_where_the_cell_was_clicked(page: Page) -
     expect(version(page, 4)).to_have_value("one cell")
     line(page, 2).locator(".rt-text").click()
     paste("one\ntwo")
+    line(page, 2).locator(".rt-label").click()
+    paste("one\ntwo")
     assert actions(page) == ["none", "none", "none", "none", "revise"], "a draft is not overwritten"
 
 

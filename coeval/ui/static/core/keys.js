@@ -5,7 +5,7 @@ import { readStored, writeStored } from './kept.js';
 import { tr } from './words.js';
 
 const STORED = 'coeval:keys';
-const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform ?? '');
+const IS_MAC = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '');
 const NAMES = {
   ArrowDown: '↓',
   ArrowUp: '↑',

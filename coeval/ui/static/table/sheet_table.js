@@ -3,13 +3,11 @@
 import { isTextBox } from '../core/dom.js';
 import { digitOf, isPrintable } from '../core/keys.js';
 import { tr } from '../core/words.js';
-import { AddedRow, DraftedRow } from '../rows/review_row.js';
+import { DraftedRow } from '../rows/review_row.js';
 import { ScoreRow } from '../rows/score_row.js';
-import { readCells, writeCells } from './clipboard.js';
+import { copyCells, pasteCells } from './clipboard.js';
 import { ReviewTable } from './review_table.js';
-import { COLUMNS, Edits, Selection, cellInUse, cellOf, stepAside, stepTo, wordsBeside } from './selection.js';
-
-const ACTIONS = new Set(['approve', 'revise', 'delete']);
+import { Edits, Selection, cellInUse, cellOf, stepAside, stepTo, wordsBeside } from './selection.js';
 
 export class SheetTable extends ReviewTable {
   /** @param {HTMLElement} root @param {import('./review_table.js').TableEvents & {name?: string}} events */
@@ -31,8 +29,8 @@ export class SheetTable extends ReviewTable {
     this.inCells = false;
     this.list.after(this.selection.node);
     this.list.addEventListener('focusin', (event) => this.onfocus(event));
-    this.list.addEventListener('copy', (event) => this.copy(event));
-    this.list.addEventListener('paste', (event) => this.paste(event));
+    this.list.addEventListener('copy', (event) => copyCells(this, event));
+    this.list.addEventListener('paste', (event) => pasteCells(this, event));
     this.list.addEventListener('pointerdown', (event) => this.onpress(event));
     this.list.addEventListener('click', (event) => this.onclick(event));
     this.list.addEventListener('input', (event) => this.oninput(event), { capture: true });
@@ -374,76 +372,5 @@ export class SheetTable extends ReviewTable {
       row.update();
     }
     this.changed('reason:many');
-  }
-
-  // ---- the clipboard -------------------------------------------------------------------------------
-
-  /** The selected lines or the line in use as cells, or the text of the cell in use. */
-  copy(event) {
-    const cell = cellInUse(this.all);
-    if (!cell || (!this.selection.isMany && isTextBox(event.target))) return;
-    if (!isTextBox(event.target) && !window.getSelection()?.isCollapsed) return;
-    const [row, name] = cell;
-    const lines = this.selection.isMany ? this.all.filter((one) => this.selection.rows.has(one)) : [row];
-    const cells = lines.map((one) => one.cellTexts());
-    const whole = this.selection.isMany || name === 'line';
-    const shown = whole ? cells : cells.map((texts) => [texts[COLUMNS.indexOf(name)]]);
-    event.clipboardData.setData('text/plain', writeCells(shown));
-    event.preventDefault();
-  }
-
-  /**
-   * Pastes cells from a spreadsheet, from the selected cell on to the right and down; on a line, whole lines or a
-   * column of versions. Versions beyond the last line become added lines.
-   */
-  paste(event) {
-    const cell = cellInUse(this.all);
-    if (!cell || this.locked) return;
-    const cells = readCells(event.clipboardData.getData('text/plain'));
-    // one cell goes into the selected box, as typed words do
-    if (isTextBox(event.target) && cells.length === 1 && cells[0].length === 1) return;
-    event.preventDefault();
-    const whole = cells.every((texts) => texts.length === COLUMNS.length);
-    if (cell[1] === 'draft' && !(cell[0] instanceof ScoreRow)) {
-      this.sayNotEdited();
-      return;
-    }
-    const first = cell[1] === 'line' || cell[1] === 'draft' ? 'version' : cell[1];
-    const lines = this.all.slice(this.all.indexOf(cell[0]));
-    const left = cells.length > lines.length ? cells.slice(lines.length) : [];
-    for (const [n, texts] of cells.slice(0, lines.length).entries()) {
-      if (whole) this.pasteLine(lines[n], texts);
-      else this.pasteCells(lines[n], first, texts);
-    }
-    const [offer] = this.offers.slice(-1);
-    const more = whole || first !== 'version' ? [] : left.map(([text]) => text).filter((text) => text.trim());
-    const room = this.sheet.limits.added - this.addedTo(this.group).length;
-    if (offer) for (const text of more.slice(0, room)) this.append(offer.kind, text);
-    this.changed();
-    cell[0].focusCell(cell[1]);
-  }
-
-  /** @param {any} row @param {string[]} texts */
-  pasteLine(row, texts) {
-    const [, , version, action, reason] = texts;
-    if (row instanceof AddedRow) row.take({ kind: row.row.kind, new_text: version, reason });
-    else if (row instanceof DraftedRow && ACTIONS.has(action))
-      row.take({ ...row.row, action, reason, new_text: action === 'revise' ? version : row.row.new_text });
-  }
-
-  /** Cells of one line, from a column on to the right. @param {any} row @param {string} first @param {string[]} texts */
-  pasteCells(row, first, texts) {
-    const columns = COLUMNS.slice(COLUMNS.indexOf(first));
-    for (const [n, text] of texts.slice(0, columns.length).entries()) {
-      const column = columns[n];
-      if (row instanceof ScoreRow) {
-        const step = column === 'version' ? row.scale.find((one) => String(one) === text.trim()) : undefined;
-        if (step !== undefined) row.set(step);
-      } else if (column === 'reason') row.take({ ...row.row, reason: text });
-      else if (column === 'action' && row instanceof DraftedRow && ACTIONS.has(text.trim()))
-        row.setAction(text.trim());
-      else if (column === 'version' && text.trim() && text !== row.row.text)
-        row.take({ ...row.row, action: 'revise', new_text: text });
-    }
   }
 }
