@@ -13,7 +13,7 @@ from coeval.extensions.spans.queries import SpanSubmission
 from coeval.extensions.spans.typology import Side, Span, load_typology
 from coeval.store.queries import people
 from coeval.usecases.access import Context
-from tests.spans.bench import OUTPUT, SLUG, add_annotator, find, make_span_study
+from tests.spans.bench import OUTPUT, SLUG, SOURCE, add_annotator, find, make_span_study
 from tests.support.screens.axe import faults
 from tests.support.screens.ui_steps import enter, press
 from tests.support.serving.server import Running
@@ -325,3 +325,26 @@ def test_what_is_typed_after_a_click_on_a_line_is_no_command(page: Page, desk: D
         "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: '٣', code: 'Digit3', bubbles: true}))"
     )
     assert actions(page) == ["approve", "delete", "revise"]
+
+
+LONG = f"{SOURCE} " + "More of the article follows here. " * 150
+
+
+@pytest.mark.parametrize("desk", [{"texts": ((LONG, OUTPUT), ("Two.", "Zwei Dinge."))}], indirect=True)
+def test_the_output_is_in_view_where_the_input_is_long(page: Page, desk: Desk) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    desk.open(page)
+    to_draft(page)
+    order = "nodes => nodes.map((node) => node.dataset.side)"
+    assert page.locator(".sp-text").evaluate_all(order) == ["output", "input"]
+    boxes = [
+        page.locator(part).bounding_box() for part in (".sp-text[data-side=output]", ".sp-texts", ".sp-foot")
+    ]
+    assert all(box and box["y"] >= 0 for box in boxes)
+    assert all(box and box["y"] + box["height"] <= 720 for box in boxes), "the output, its area, and the form"
+    inner = """() => [...document.querySelectorAll('.sp-texts *')].filter((node) =>
+        node.scrollHeight > node.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(node).overflowY)).length"""
+    assert page.evaluate(inner) == 0, "one area scrolls, and no box is in a box"
+    page.keyboard.press("PageDown")
+    page.locator(".sp-text", has_text="Two.").wait_for()
+    assert page.locator(".sp-text").evaluate_all(order) == ["input", "output"], "both texts fit"

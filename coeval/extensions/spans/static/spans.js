@@ -101,10 +101,11 @@ class SpansScreen {
       this.status,
       button(tr('Keys'), { class: 'ce-btn', onclick: () => this.keys.show() }, parts().kbd('?')),
     );
+    this.texts = el('div', { class: 'sp-texts' });
     this.work = el(
       'div',
       { class: 'sp-work' },
-      el('div', { class: 'sp-texts' }, ...SIDES.map((side) => this.panes[side].node)),
+      this.texts,
       el(
         'section',
         { class: 'sp-side', 'aria-label': tr('Spans') },
@@ -304,6 +305,7 @@ class SpansScreen {
       output: parts().utf16Index(instance.output),
     };
     this.load(sheet, null);
+    this.arrange();
     const kept = this.kept.get(this.place);
     if (kept?.edited) this.restore(kept);
     const before = sheet.saved_at ? tr('Saved at {time}', { time: parts().clockTime(sheet.saved_at) }) : '';
@@ -337,6 +339,14 @@ class SpansScreen {
     pane.words = wordsOf(text);
     pane.signs = charactersOf(text);
     this.cursor = { side: 'output', anchor: 0, focus: 0 };
+  }
+
+  /** The output is first where both texts do not fit: both are in one area that scrolls. */
+  arrange() {
+    const { input, output } = this.panes;
+    parts().fill(this.texts, input.node, output.node);
+    if (this.texts.scrollHeight > this.texts.clientHeight) this.texts.prepend(output.node);
+    this.texts.scrollTop = 0;
   }
 
   get place() {
