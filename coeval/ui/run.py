@@ -40,7 +40,7 @@ from coeval.ui.server.language_middleware import Speaking
 from coeval.ui.server.payloads import add_error_answers
 from coeval.ui.server.plain_pages import add_help
 from coeval.ui.server.readiness import Draining, Standby, add_health
-from coeval.ui.server.request_limits import build_protocol
+from coeval.ui.server.request_limits import MOST_CONNECTIONS, build_protocol
 from coeval.ui.server.scripts import FOLDER, VERSION, Scripts, render_tags
 from coeval.ui.server.signin import add_sign_in
 from coeval.usecases.access import Context
@@ -273,6 +273,7 @@ def _config(context: Context, host: str, port: int, draining: Draining) -> uvico
         timeout_keep_alive=75,
         forwarded_allow_ips=proxies,
         http=build_protocol(proxies),
+        limit_concurrency=MOST_CONNECTIONS,
         server_header=False,
     )
 

@@ -191,7 +191,7 @@ LARGE = 30_000_000
 @pytest.fixture(scope="module")
 def port(context: Context) -> Iterator[int]:
     """A server with limits small enough to be met in a test; no proxy is trusted, so loopback is counted."""
-    protocol = build_protocol([], most=12, most_of_one=8, head_seconds=0.6, write_seconds=0.6)
+    protocol = build_protocol([], most_of_one=8, head_seconds=0.6, write_seconds=0.6)
     app = build_app(context)
     app.router.routes.insert(0, Route("/large", lambda request: Response(b"x" * LARGE)))
     (guard,) = (one for one in app.user_middleware if one.cls is Guard)

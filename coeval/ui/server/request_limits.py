@@ -1,7 +1,7 @@
 """Limit clients' connections, the time of a request's head, and the size and time of its body.
 
-uvicorn waits without limit for the rest of a half-sent head, and accepts a head of any size. A client that opens
-silent connections keeps others out.
+uvicorn limits the number of connections. It waits without limit for the rest of a half-sent head and for a client that
+reads no answer, accepts a head of any size, and lets one address take every connection. That is limited here.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ HEAD_BYTES = 64 * 1024
 WRITE_SECONDS = 20.0
 """Longest wait for a client to read an answer before the connection ends."""
 MOST_CONNECTIONS = 4000
-"""Largest number of connections; a browser opens up to six."""
+"""Largest number of connections, for uvicorn; a browser opens up to six."""
 
 HEARTBEAT = "/gradio_api/heartbeat/"
 """The request that tells Gradio that a page is still open."""
@@ -202,7 +202,6 @@ class Limits:
     """The limits of one server's connections; ``trusted`` are the networks of its proxies."""
 
     trusted: Sequence[Any]
-    most: int
     most_of_one: int
     head_seconds: float
     write_seconds: float
@@ -227,7 +226,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if not _is_in(address, limits.trusted):
             self.counted = address
             limits.open_by[address] += 1
-        if len(self.connections) > limits.most or limits.open_by[self.counted] > limits.most_of_one:
+        if limits.open_by[self.counted] > limits.most_of_one:
             transport.abort()
         self._await_head()
         self._await_reading()
@@ -305,14 +304,13 @@ class BoundedProtocol(HttpToolsProtocol):
 def build_protocol(
     proxies: Sequence[str],
     *,
-    most: int = MOST_CONNECTIONS,
     most_of_one: int = MOST_OF_ONE,
     head_seconds: float = HEAD_SECONDS,
     write_seconds: float = WRITE_SECONDS,
 ) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with these limits; ``proxies`` are the networks of trusted ones."""
     trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
-    limits = Limits(trusted, most, most_of_one, head_seconds, write_seconds)
+    limits = Limits(trusted, most_of_one, head_seconds, write_seconds)
     return type("BoundedProtocol", (BoundedProtocol,), {"limits": limits})
 
 
