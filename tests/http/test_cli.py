@@ -22,7 +22,13 @@ import pytest
 from coeval.cli.commands import main
 from coeval.cli.files import read_mapping
 from coeval.cli.serve import check_address
+from coeval.domain import Action, Proposal, Task, Vote
 from coeval.errors import InputError
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.usecases import criteria_rounds, criteria_suggestions, tasks
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.sessions import sign_in
 from tests.support.models.openai_stub import Reply, start_stub
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -454,3 +460,22 @@ def test_invite_prints_the_address_of_the_server_of_this_file(tmp_path: Path) ->
     finally:
         server.terminate()
         server.wait(30)
+
+
+def test_drafted_criteria_wait_beside_an_open_vote(tmp_path: Path) -> None:
+    db = tmp_path / "study.db"
+    with start_stub() as stub:
+        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
+        context = Context(Store(db), load_settings(env, db=db))
+        tasks.add_task(context, OPERATOR, Task("asked", "Asked", "Answer."))
+        opened = criteria_rounds.open_round(context, OPERATOR, "asked", [Proposal("Be true.")])
+        ana = sign_in(context, "Ana")[0]
+        criteria_rounds.cast_ballot(context, ana, "asked", 0, [Vote(Action.APPROVE, opened.proposals[0].id)])
+        context.store.close()
+        done = run("draft", "criteria", "--task", "asked", db=db, **env)
+    assert "kept as suggestions" in done.stderr and len(done.stdout.splitlines()) == 5
+    context = Context(Store(db), load_settings({}, db=db))
+    after = criteria_rounds.get_round(context, OPERATOR, "asked")
+    assert after and (after.id, after.proposals) == (opened.id, opened.proposals)
+    assert len(criteria_suggestions.list_drafted(context, OPERATOR, "asked")) == 5
+    context.store.close()
