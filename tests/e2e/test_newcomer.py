@@ -122,7 +122,7 @@ def agree_on_criteria(owner: Visitor, others: list[Visitor], stub: Stub) -> None
     page.locator("#samples").get_by_role("radio", name="1", exact=True).check()
     stub.reply = lambda body: "No idea."
     owner.press("Draft criteria")
-    page.locator(".toast-body.error").wait_for()
+    owner.said("criteria-job", "failed")
     stub.reply = default_reply
     owner.press("Draft criteria")
     page.locator("#ballot .rt-row").nth(4).wait_for()
