@@ -172,7 +172,7 @@ def measure_systems(collection: Collection, typology: Typology) -> dict[str, Est
             continue
         values = np.array(list(mine.values()))
         clusters = parse_clusters([collection.document_of(key) for key in mine], len(mine), DOCUMENTS)
-        spread = mean_interval(values, clusters)
+        spread = mean_interval(values, clusters, (0.0, 100.0) if typology.scoring is Scoring.ESA else None)
         estimates[system] = Estimate(float(values.mean()), n=len(mine), **spread)
     return dict(
         sorted(estimates.items(), key=lambda pair: (-np.nan_to_num(float(pair[1]), nan=-1e9), pair[0]))
