@@ -47,7 +47,7 @@ class FolderPlace:
                         "its disk, or create that folder."
                     )
                 self.folder.mkdir(exist_ok=True)
-            if not (self.folder / MARK).exists():  # a new place, or one from an earlier version
+            if not (self.folder / MARK).exists():
                 (self.folder / MARK).write_text(MARK_TEXT)
                 self._sync_folder()
 

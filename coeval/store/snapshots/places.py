@@ -33,8 +33,6 @@ NAME = re.compile(
     r"coeval-(?P<lineage>[0-9a-f]{16})-(?P<term>\d{6,15})-(?P<number>\d{10})-"
     r"(?P<time>\d{8}T\d{9}Z)-(?P<hash>[0-9a-f]{16})\.(?P<kind>db|pages)"
 )
-OLD_NAME = re.compile(r"coeval-(?P<time>\d{8}T\d{9}Z)-(?P<hash>[0-9a-f]{16})\.db")
-"""The pattern of names of full copies from before files had a lineage."""
 
 KEEP_LAST, KEEP_DAYS = 12, 30
 """The number of the newest full copies, and the days for which any but the newest is kept."""
@@ -71,15 +69,13 @@ def render_name(lineage: str, term: int, number: int, moment: datetime, digest: 
 def parse_name(name: str) -> Snapshot | None:
     """Return the snapshot that a file name describes; None if the file is no snapshot.
 
-    >>> parse_name("coeval-20260131T093000000Z-0123456789abcdef.db").taken_at
+    >>> parse_name("coeval-0123456789abcdef-000001-0000000007-20260131T093000000Z-0123456789abcdef.db").taken_at
     '2026-01-31T09:30:00.000Z'
     """
     if match := NAME.fullmatch(name):
         term, number = int(match["term"]), int(match["number"])
         whole = match["kind"] == "db"
         return Snapshot(term, number, match["time"], match["lineage"], match["hash"], whole, name)
-    if match := OLD_NAME.fullmatch(name):
-        return Snapshot(0, 0, match["time"], "", match["hash"], True, name)
     return None
 
 

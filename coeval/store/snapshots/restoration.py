@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -41,18 +40,14 @@ def get_lineage(db: Database) -> Lineage:
 
 
 def load_lineage(path: Path) -> Lineage | None:
-    """Return the lineage of a file that is not open; None if the file is older than lineages.
+    """Return the lineage of a file that is not open; None if the file is no study of this version.
 
     Raises:
         StorageError: it cannot be read.
     """
     with translated(path), closing(connect(path, read_only=True)) as connection:
-        try:
-            return get_lineage(SqliteDatabase(connection))
-        except sqlite3.OperationalError as error:
-            if "no such table" in str(error):
-                return None
-            raise
+        db = SqliteDatabase(connection)
+        return get_lineage(db) if "lineage" in db.table_names() else None
 
 
 def set_term(db: Database, term: int) -> None:
@@ -116,7 +111,7 @@ def survey_places(places: Sequence[Place], patience: float = PATIENCE) -> Survey
 
 
 def list_lineages(survey: Survey) -> dict[str, Snapshot]:
-    """Return the newest snapshot of each lineage in all places; the empty lineage is for older files."""
+    """Return the newest snapshot of each lineage in all places."""
     newest: dict[str, Snapshot] = {}
     for _, snapshots in survey.values():
         for snapshot in snapshots:

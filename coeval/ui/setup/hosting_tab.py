@@ -106,7 +106,7 @@ def _view(state: SnapshotState) -> Node:
         table(head, [_row(one) for one in state.places]),
         el("p.note", LAST_CHANGES, f" The lineage of this study is {state.lineage}."),
         *[
-            el("p", f"A place also holds snapshots of {name or 'an older version'}, which are kept but not used. "
+            el("p", f"A place also holds snapshots of {name}, which are kept but not used. "
                f"To continue that study, start once with no database and --restore {name}.")
             for name in others
         ],

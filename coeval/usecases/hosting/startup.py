@@ -164,18 +164,17 @@ def _choose_lineage(survey: Survey, chosen: str) -> str | None:
         raise StorageError(
             f"No snapshot place holds the lineage {chosen}: correct --restore, or leave it out."
         )
-    named = [
-        lineage for lineage in newest if lineage
-    ]  # files from before lineages give way to files with one
     if chosen or not newest:
         return chosen or None
-    if len(named) > 1:
-        lines = "; ".join(f"{lineage}, last saved {newest[lineage].taken_at}" for lineage in named)
+    if len(newest) > 1:
+        lines = "; ".join(
+            f"{lineage}, last saved {snapshot.taken_at}" for lineage, snapshot in newest.items()
+        )
         raise StorageError(
-            f"The snapshot places hold {len(named)} studies: {lines}. Start once with "
+            f"The snapshot places hold {len(newest)} studies: {lines}. Start once with "
             "--restore and the one to continue with."
         )
-    return named[0] if named else ""
+    return next(iter(newest))
 
 
 def _note_opening(store: Storage, settings: Settings, term: int, restored: Restoration | None) -> None:

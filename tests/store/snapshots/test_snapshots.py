@@ -538,16 +538,6 @@ def test_snapshots_of_another_lineage_are_never_pruned() -> None:
     assert [one.number for one in kept if not one.whole and one.lineage == mine] == list(range(204, 197, -1))
 
 
-def test_files_of_before_lineages_are_followed(settings: Settings) -> None:
-    store, keeper = opened(settings)
-    add_task(store, "one")
-    keeper.take()
-    (path,) = files(settings)
-    path.rename(path.with_name(f"coeval-20260101T000000000Z-{path.stem[-16:]}.db"))
-    kill(settings, store)
-    assert slugs(opened(settings)[0]) == ["one"]
-
-
 # ---- one server at a time -------------------------------------------------------------------------------------------
 
 
