@@ -42,6 +42,8 @@ class Abilities:
     """The known abilities of one model at one endpoint. It counts as able until it refuses a request."""
 
     rung: Rung = Rung.SCHEMA
+    bounds: bool = True
+    """True if the endpoint takes bounds in a schema. Some strict ones refuse the length of a text."""
     refused: frozenset[str] = frozenset()
     """Optional parameters that the endpoint refuses."""
     top_logprobs: int = 20
@@ -58,7 +60,8 @@ def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> d
     """Return the body of a chat completion request, limited to the endpoint's abilities."""
     body: dict[str, Any] = {"model": request.model, "messages": _messages(request, abilities)}
     if request.schema is not None and not (request.lined and abilities.rung is Rung.TEXT):
-        _ask_for_json(body, request.schema, abilities.rung)
+        schema = request.schema if abilities.bounds else _without_bounds(request.schema)
+        _ask_for_json(body, schema, abilities.rung)
     parameters: dict[str, float | str | None] = {
         "temperature": request.temperature,
         "top_p": request.top_p,
@@ -109,6 +112,16 @@ def _without_system(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return others
 
 
+_BOUNDS = ("maxLength", "maxItems")
+
+
+def _without_bounds(schema: Any) -> Any:
+    """Return the schema without the bounds of its texts and lists."""
+    if isinstance(schema, Mapping):
+        return {name: _without_bounds(part) for name, part in schema.items() if name not in _BOUNDS}
+    return schema
+
+
 def _ask_for_json(body: dict[str, Any], schema: Mapping[str, object], rung: Rung) -> None:
     if rung is Rung.SCHEMA:
         form = {"name": "answer", "strict": True, "schema": schema}
@@ -154,6 +167,8 @@ def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> 
 
     Return None if the refusal is about something else, such as the text, its length, the key or the model.
     """
+    if "response_format" in body and abilities.bounds and any(bound in complaint for bound in _BOUNDS):
+        return replace(abilities, bounds=False)
     if "response_format" in body and _FORM.search(complaint):
         return replace(abilities, rung=_NEXT_RUNG[abilities.rung])
     if "logprobs" in body and "logprobs" in complaint:

@@ -35,6 +35,23 @@ def test_schema_rung_sends_the_schema_and_nothing_more() -> None:
     assert stub.bodies[0]["messages"][1]["content"] == "A text."
 
 
+def test_an_endpoint_that_refuses_bounds_gets_the_schema_without_them() -> None:
+    bounded = {"type": "object", "properties": {"why": {"type": "string", "maxLength": 9}}}
+    request = Request("m", QUESTION.messages, schema=bounded)
+    body = build_body(request, Abilities())
+    less = step_down(body, Abilities(), "Invalid schema for response_format: 'maxLength' is not permitted.")
+    assert less == Abilities(bounds=False)
+    sent = build_body(request, less)["response_format"]["json_schema"]["schema"]
+    assert sent == {"type": "object", "properties": {"why": {"type": "string"}}}
+    assert step_down(body, less, "response_format is not supported") == Abilities(Rung.JSON, bounds=False)
+
+
+def test_a_question_in_lines_gets_no_other_instruction_where_there_is_no_json() -> None:
+    request = Request("m", QUESTION.messages, schema=SCHEMA, lined=True)
+    assert build_body(request, Abilities(Rung.TEXT))["messages"][-1]["content"] == "A text."
+    assert "response_format" in build_body(request, Abilities())
+
+
 def test_endpoint_with_json_mode_only() -> None:
     with start_stub(lambda body: GOOD, supports=("json_object",)) as stub:
         assert ask(stub).text == GOOD

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coeval.domain import Quote, QuotePlace
 from coeval.folded_text import fold
-from coeval.llm.reading.quotes import MAX_QUOTES, find_quotes
+from coeval.llm.reading.quotes import find_quotes
 
 OUTPUT = "The cat sat on the mat.  It didn't  MOVE — “not once,” he said… So what?"
 
@@ -45,13 +45,9 @@ def test_quotes_are_located(line: str, found: list[str]) -> None:
     [
         "It didn't say so, and the cats' mats don't either.",
         "The cat is not on the rug at all.",
-        'a 6" ruler',
-        'an "unclosed mark',
-        '""',
-        "mat.",
-        "",
+        'a 6" ruler', 'an "unclosed mark', '""', "mat.", "",
     ],
-)
+)  # fmt: skip
 def test_apostrophes_and_words_of_ones_own_are_no_quotes(line: str) -> None:
     assert find_quotes(line, OUTPUT) == ()
 
@@ -104,12 +100,6 @@ def test_every_verbatim_span_of_whole_words_is_found(output: str, data: st.DataO
     span = " ".join(words[first : last + 1])
     (quote,) = find_quotes(f"“{span}”", output) or (Quote(span),)
     assert quote.found or not any(char.isalnum() for char in span)
-
-
-@settings(deadline=None)
-@given(line=st.text(max_size=200), output=st.text(max_size=200))
-def test_nothing_raises(line: str, output: str) -> None:
-    assert len(find_quotes(line, output)) <= MAX_QUOTES
 
 
 def test_nearly_all_quotes_of_the_release_are_found(shared_data: Path) -> None:
