@@ -114,7 +114,7 @@ FLAT = {"flat": True}
 
 
 def entries(section: Any) -> dict[str, Any]:
-    """Return the fields of a section by their names in the document (``key`` in the metadata, if set).
+    """Return the fields of a section by their names in the document.
 
     >>> import dataclasses
     >>> @dataclass
@@ -123,9 +123,9 @@ def entries(section: Any) -> dict[str, Any]:
     >>> @dataclass
     ... class Section:
     ...     counts: Counts = dataclasses.field(metadata=FLAT)
-    ...     planted: int = dataclasses.field(metadata={"key": "sown"})
+    ...     planted: int
     >>> entries(Section(Counts(3), 2))
-    {'n': 3, 'sown': 2}
+    {'n': 3, 'planted': 2}
     """
     if isinstance(section, Spelled):
         return section.entries()
@@ -134,9 +134,7 @@ def entries(section: Any) -> dict[str, Any]:
     spelled: dict[str, Any] = {}
     for part in fields(section):
         value = getattr(section, part.name)
-        spelled |= (
-            entries(value) if part.metadata.get("flat") else {part.metadata.get("key", part.name): value}
-        )
+        spelled |= entries(value) if part.metadata.get("flat") else {part.name: value}
     return spelled
 
 
@@ -146,11 +144,6 @@ class Result(dict[str, Any]):
     >>> Result(t=-0.89, n=103).t
     -0.89
     """
-
-    @classmethod
-    def undefined(cls, reason: str, *names: str, **details: Any) -> Result:
-        """Return a result whose values ``names`` are undefined, with the reason."""
-        return cls(dict.fromkeys(names, Estimate.undefined(reason)), **details, reason=reason)
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -106,12 +106,6 @@ class Ratings:
         dense[self.annotator, self.unit] = self.numbers[self.code]
         return dense
 
-    def code_table(self) -> Codes:
-        """Return the category codes as annotators x units, -1 if missing."""
-        dense = np.full((self.n_annotators, self.n_units), -1)
-        dense[self.annotator, self.unit] = self.code
-        return dense
-
 
 LOW = 1_000_000
 """Keys below this number are numbered with a lookup table, which is quicker than sorting."""

@@ -59,7 +59,7 @@ class ScoreChangeSection:
     """The changes that assisted people made to drafted scores."""
 
     overall: ScoreChanges = field(metadata=FLAT)
-    n_planted_left_out: int = field(metadata={"key": "n_sown_left_out"})
+    n_planted_left_out: int
     per_criterion: list[CriterionChanges]
 
 

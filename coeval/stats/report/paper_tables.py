@@ -69,7 +69,7 @@ def _score_changes(document: Document) -> Table:
         "score_changes",
         "Changes of the drafted scores",
         f"Assisted submissions with both scores; {change['n_left_out']} without and "
-        f"{change['n_sown_left_out']} shown a wrong score on purpose are left out.",
+        f"{change['n_planted_left_out']} shown a wrong score on purpose are left out.",
         _frame(rows, ("criterion", "n", "raised", "lowered", "unchanged", "mean_change")),
     )
 
