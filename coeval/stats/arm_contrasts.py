@@ -343,7 +343,7 @@ def contrast_alphas(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
     if not found.defined:
         reason = next((one.reason for one in sides if not one.defined), found.reason)
         found = found.having(reason=reason)
-    return Contrast(found, *sides)
+    return Contrast(found, sides[0], sides[1])
 
 
 def _without_alpha(arm: str, n: int) -> str:

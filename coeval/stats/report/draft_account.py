@@ -177,7 +177,7 @@ def _share(values: pd.Series[float], cluster: pd.Series[int], study: StudyFrames
     if not len(values):
         return Estimate.undefined(reason)
     clusters = Clusters(pd.factorize(cluster)[0], study.clusters.kind)
-    spread = mean_interval(values.to_numpy(dtype=float), clusters, (0.0, 1.0))
+    spread = mean_interval(np.asarray(values, dtype=np.float64), clusters, (0.0, 1.0))
     return Estimate(float(values.mean()), n=len(values), **spread)
 
 

@@ -111,7 +111,8 @@ def _systems(report: Document) -> PaperFigure:
 
 def _effects(report: Document) -> PaperFigure:
     section = report["drafts"]
-    main = next((one for one in section["arms"] if one["arm"] == "assisted"), {"measures": []})
+    nothing: Document = {"measures": []}
+    main = next((one for one in section["arms"] if one["arm"] == "assisted"), nothing)
     values = {one["name"]: one["difference"] for one in main["measures"]} | {"pull": section["pull"]}
     names = {
         "adoption": "Share of scores equal to the draft's, assisted minus blind",
