@@ -84,7 +84,7 @@ async def draft_criteria(
         examples=examples,
         templates=templates,
     )
-    questions = (ask_list(ask, request, sample, task, templates) for sample in range(samples))
+    questions = (ask_list(ask, request, sample, "criteria", task, templates) for sample in range(samples))
     answers = await ask_all(questions)
     lists = [criteria for criteria, _ in answers if criteria]
     if not lists:
@@ -93,11 +93,12 @@ async def draft_criteria(
 
 
 async def ask_list(
-    ask: Ask, request: Request, sample: int, task: Task, templates: Path | None
+    ask: Ask, request: Request, sample: int, name: str, task: Task, templates: Path | None
 ) -> tuple[list[str], str]:
     """Return the list in an answer, or the reason if there is none. A list that is not in the form is asked for again.
 
-    What the model only copies from the question is no item; the guidelines may well be criteria.
+    ``name`` is the list's member in the JSON form. What the model only copies from the question is no item; the
+    guidelines may well be criteria.
     """
     asked = request.messages[-1].content
     given = asked.replace(task.guidelines, "") if task.guidelines else asked
@@ -108,11 +109,9 @@ async def ask_list(
     def again(answer: Answer) -> Request | None:
         if read(answer):
             return None
-        assert request.schema is not None
-        (name,) = request.schema["properties"]  # type: ignore[misc,attr-defined]
-        form = json.dumps({name: ["...", "..."]})
         problem = unread_problem(NO_LIST, answer)
-        return render_again(request, answer.text, problem, form, request.schema, templates, lined=False)
+        form = json.dumps({name: ["...", "..."]})
+        return render_again(request, answer.text, problem, form, request.schema or {}, templates, lined=False)
 
     answers = await ask_in_form(ask, request, sample, again)
     found = read(answers[-1])
@@ -144,7 +143,7 @@ async def draft_steps(
         JudgeOptions(model, max_tokens=max_tokens, templates=templates),
         schema=list_schema("steps", MAX_STEPS, MAX_CRITERION),
     )
-    steps, why = await ask_list(ask, request, 0, task, templates)
+    steps, why = await ask_list(ask, request, 0, "steps", task, templates)
     if not steps:
         raise UnreadableAnswerError(f"There are no steps for “{criterion.text[:80]}”. {why}")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
