@@ -142,7 +142,7 @@ def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -
     theta, se = float((labels if fell_back else left).mean()), float(plain if fell_back else se)
     return {
         "value": theta,
-        **t_limits(theta, se, effective_freedom(np.bincount(own.code)), confidence),
+        **t_limits(theta, se, effective_freedom(np.bincount(own.code).astype(float)), confidence),
         "lam": _slope(labels, x @ mean_weight) if mean_weight.any() and not fell_back else 0.0,
         "fell_back": fell_back,
         "classical": labels.mean(),

@@ -201,7 +201,7 @@ def _are_identical(rows: pd.DataFrame, terms: Terms) -> bool:
     """Return whether both systems gave the same outputs to the same documents."""
     if "output" not in rows or rows.empty:
         return False
-    texts = rows.groupby(["system", "document"])["output"].agg(lambda column: tuple(sorted(column)))
+    texts = rows.groupby(["system", "document"])["output"].agg(lambda column: tuple(sorted(map(str, column))))
     sides = [dict(texts.get(system, {})) for system in (terms.new, terms.old)]
     return sides[0] == sides[1]
 

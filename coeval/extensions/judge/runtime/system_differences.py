@@ -127,13 +127,13 @@ def compare_systems(
     if 2 * len(shared) >= min(len(judged[new]), len(judged[old])) > 0:
         gaps, theirs = judged[new] - judged[old], people[new] - people[old]
         difference = _mean(gaps[shared], theirs.reindex(shared), paired=True)
-        documents = (difference.labelled or difference.documents,) * 2
+        documents = [difference.labelled or difference.documents] * 2
     else:
         if min(int(people[system].notna().sum()) for system in (new, old)) < LABELLED:
             people = {system: column_of * math.nan for system, column_of in people.items()}
         means = [_mean(judged[system], people[system], paired=False) for system in (new, old)]
         difference = _subtract(*means)
-        documents = tuple(mean.labelled or mean.documents for mean in means)
+        documents = [mean.labelled or mean.documents for mean in means]
     sampled = people if difference.labelled else judged
     return replace(difference, rooms=_rooms(sampled[new].mean(), sampled[old].mean(), scale, *documents))
 
