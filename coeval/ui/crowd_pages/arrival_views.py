@@ -101,7 +101,8 @@ def show_consent(visit: Visit) -> StudyView:
 
 def show_closed_door(visit: Visit) -> StudyView:
     """Return the page for a visitor without a service's link, which is the only way in."""
-    service = visit.plan.terms.service.capitalize() or tr("the study’s own address")
+    is_prolific = visit.plan.terms.service == "prolific"
+    service = "Prolific" if is_prolific else tr("the study’s own address")
     note = tr("This is a preview. To take part, open the study from {service}.", service=service)
     return StudyView(
         [*paragraphs(visit.task.description), *paragraphs(visit.plan.terms.consent), el("p.note", note)]

@@ -42,20 +42,14 @@ def show_way_out(plan: Plan, code: str) -> list[Node]:
         button = el("p", el("a.button", tr("Return to Prolific with this code"), href=PROLIFIC + code))
         return [el("p", tr("Your completion code:")), el("p.code", code), button]
     if code:
-        where = (
-            tr("Copy it into the task’s field on MTurk.")
-            if service == "mturk"
-            else tr("Copy it into the field that asks for it.")
-        )
-        return [el("p", tr("Your completion code:")), el("p.code", code), el("p", where)]
+        where = el("p", tr("Copy it into the field that asks for it."))
+        return [el("p", tr("Your completion code:")), el("p.code", code), where]
     if service == "prolific":
         button = el("a.button", tr("Go to your submissions on Prolific"), href=PROLIFIC_SUBMISSIONS)
         return [
             el("p", tr("You do not need a code: return your submission on Prolific.")),
             el("p", button),
         ]
-    if service == "mturk":
-        return [el("p", tr("You do not need a code: return the task on MTurk."))]
     return [el("p", tr("You can close this page."))]
 
 

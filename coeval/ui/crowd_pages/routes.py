@@ -49,7 +49,6 @@ from coeval.usecases.crowd.onboarding import Visit
 from coeval.usecases.crowd.participant_state import Situation
 from coeval.usecases.sessions import SESSION_DAYS, get_member, get_signed_in
 
-MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 STAGES = {
     "consent": later("Taking part"),
     "read": later("Guidelines"),
@@ -68,12 +67,12 @@ SentText = Annotated[str, Form(max_length=200)]
 
 
 def read_link(request: Request) -> Link | None:
-    """Return the content of a crowd service's link; None for other links and previews."""
+    """Return the content of a crowd service's link; None for other links."""
     values = request.query_params
     if values.get("PROLIFIC_PID") or values.get("prolific_token"):
         names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
         return Link("prolific", *(values.get(name, "") for name in names))
-    if values.get("workerId") and values.get("assignmentId") != MTURK_PREVIEW:
+    if values.get("workerId"):
         return Link("mturk", values["workerId"], values.get("hitId", ""), values.get("assignmentId", ""))
     return None
 

@@ -198,7 +198,7 @@ def _build_main() -> dict[str, Any]:
             label="Guidelines", info="A line of --- starts a new page.", lines=5, elem_id="crowd-guidelines"
         ),
         "service": gr.Radio(
-            [("Sign-in", ""), ("Prolific links", "prolific"), ("MTurk links", "mturk")],
+            [("Sign-in", ""), ("Prolific links", "prolific"), ("Links with ids", "mturk")],
             label="How people arrive", elem_id="crowd-service",
         ),
         "code_done": gr.Textbox(label="Completion code", elem_id="crowd-done"),

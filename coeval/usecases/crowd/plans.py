@@ -36,6 +36,7 @@ from coeval.usecases.sessions import require_person
 
 LIMITS = {"per_instance": 1000, "batch": 1000, "quota": 100_000, "reserve_minutes": 100_000}
 SERVICES = ("", "prolific", "mturk")
+"""How people arrive: they sign in, or by links of Prolific, or by links with ids in the address, as MTurk's were."""
 CODES = ("code_done", "code_part", "code_screened", "code_declined", "code_full", "code_blocked")
 
 
@@ -132,7 +133,7 @@ def _check_terms(terms: Terms) -> None:
             f"The number of exam items in one try is {terms.exam_items}: give a number, or 0 for all."
         )
     if terms.proof not in list(Proof) or (terms.proof == Proof.TOKEN and terms.service == "mturk"):
-        raise InputError("Only Prolific signs its links: for MTurk, choose “A secret in the address”.")
+        raise InputError("Only Prolific signs its links: for other links, choose “A secret in the address”.")
     codes = [code for code in (getattr(terms, name) for name in CODES) if code]
     if len(set(codes)) < len(codes) or any(len(code) > 80 or not code.isalnum() for code in codes):
         raise InputError("The codes must differ and contain only letters and digits.")
@@ -204,7 +205,7 @@ def preview_run(context: Context, person: Person, slug: str) -> RunPreview:
 def tell_run(preview: RunPreview) -> list[str]:
     """Return sentences for an owner before the study runs: who will be able to work, where, and the cost."""
     plan, terms = preview.plan, preview.plan.terms
-    who = {"prolific": "Participants from Prolific", "mturk": "Workers from MTurk"}.get(terms.service)
+    who = {"prolific": "Participants from Prolific", "mturk": "People with a link"}.get(terms.service)
     if who:
         first = f"Run the study? {who} can join by its address and get work: {preview.address}"
     else:
