@@ -23,6 +23,7 @@ WORD = re.compile(r"\w+")
 STEP = math.log(1.3)
 """Two lengths in one class differ by less than thirty percent."""
 
+DOUBTS = re.compile(r"\b(?:but|however|although|though|while|could|may|might|some\w*)\b", re.IGNORECASE)
 DENIALS = re.compile(r"\b(?:not|no|lack\w*|fail\w*|without|never)\b|n[’']t\b", re.IGNORECASE)
 
 

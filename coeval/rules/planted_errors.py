@@ -26,7 +26,7 @@ import numpy as np
 
 from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
 from coeval.rules.arms import draw_share
-from coeval.rules.line_forms import DENIALS, Comment, find_subjects, measure, take_apart
+from coeval.rules.line_forms import DENIALS, DOUBTS, Comment, find_subjects, measure, take_apart
 from coeval.rules.tone import list_words, suggest_scores, unquote
 
 LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=\S)")
@@ -203,11 +203,31 @@ def _read_verdict(draft: Draft) -> _Verdict:
         )
         counted = mean is None or int(mean[1]) == len(draft.samples)
         moves = moves and counted and not beside and restate(row.text, draft.score, draft.score) is not None
-    comments = _list_comments(draft)
-    denies = any(DENIALS.search(comment.text) for comment in comments)
-    stated = sum(len(row.text) for row in draft.rows if row.kind is RowKind.SCORE)
-    form = (*spread, denies, measure("x" * stated) // 3, bool(comments))
+    form = (*spread, _count_doubts(draft), bool(_list_comments(draft)))
     return _Verdict(form, tuple(named), moves)
+
+
+def _count_doubts(draft: Draft) -> Hashable:
+    """Return the number of doubts and negations in each kind of line, and the length of the score line.
+
+    A 5 that "could be simpler" is as conspicuous as a 2 without a "not", even where a run has too few of them
+    for its tone to be learned.
+    """
+    score, conclusion = (
+        " ".join(row.text for row in draft.rows if row.kind is kind)
+        for kind in (RowKind.SCORE, RowKind.CONCLUSION)
+    )
+    comments = " ".join(
+        comment.text for row in draft.rows if row.kind is RowKind.EVIDENCE and (comment := take_apart(row))
+    )
+    return (
+        min(2, len(DOUBTS.findall(score))),
+        min(1, len(DOUBTS.findall(conclusion))),
+        min(1, len(DENIALS.findall(score))),
+        min(2, len(DENIALS.findall(conclusion))),
+        min(1, len(DENIALS.findall(comments))),
+        measure(score) // 3,
+    )
 
 
 def _could_have(draft: Draft, score: float, scale: Scale) -> bool:
