@@ -69,7 +69,7 @@ export class SheetTable extends ReviewTable {
       cell[0].focusCell(cell[1], false);
       return;
     }
-    if (target.matches('button, .rt-row')) this.inCells = false;
+    if (target.matches('.rt-row') || target.tagName === 'BUTTON') this.inCells = false;
     else if (!isTextBox(target) || target.matches('.is-ready')) this.inCells = true;
   }
 
