@@ -95,7 +95,7 @@ def drafted(request: pytest.FixtureRequest) -> Work:
     return make_styled_work(60, 5, 3) if request.param == MADE else load_released_work()
 
 
-PEOPLE = {"evidence": (2, 3), "score": (2, 20), "score of several answers": (3, 8)}
+PEOPLE = {"evidence": (2, 3), "score": (5, 34), "score of several answers": (6, 24)}
 """How many see each draft of the one and of the other, so that 600 pairs come together."""
 
 
@@ -120,7 +120,7 @@ HIGHEST_AUC = 0.60
 @pytest.mark.parametrize("slips", [0.3, 0.6])
 def test_no_praise_tells_a_planted_score(slips: float) -> None:
     """A classifier on tone and score learns from half of the drafts, and is tried on 600 pairs or more."""
-    planted = list_planted_scores(praise(make_styled_work(60, 5, 3), 1, slips), 9)
+    planted = list_planted_scores(praise(make_styled_work(60, 5, 3), 1, slips), 16)
     said = Counter(
         word
         for draft, _ in planted
