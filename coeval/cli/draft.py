@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from coeval.cli.results import report
 from coeval.cli.run_options import (
     add_judging_options,
+    add_preset_option,
     add_price_options,
     read_given,
     read_judging_options,
     read_prices,
 )
+from coeval.llm.prompting.presets import get_preset
 from coeval.usecases.access import OPERATOR, Context
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
     kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations")
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
+    add_preset_option(rounds)
     rounds.add_argument("--model", help="model to use (default: the server's)")
     rounds.add_argument("--samples", type=int, metavar="N", help="number of answers to request (default: 1)")
     rounds.add_argument("--count", type=int, metavar="N", help="criteria per request (default: 5)")
@@ -38,7 +41,11 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     rounds.add_argument("--temperature", type=float, help="sampling temperature")
     rounds.add_argument("--top-p", type=float, help="nucleus sampling threshold")
     rounds.add_argument("--max-tokens", type=int, metavar="N", help="longest answer, in tokens")
-    rounds.add_argument("--templates", metavar="DIR", help="folder with your copy of criteria.md")
+    rounds.add_argument(
+        "--templates",
+        metavar="DIR",
+        help="folder with your copy of criteria.md, or the name of a built-in set",
+    )
     rounds.set_defaults(command=_draft_criteria)
     evaluations = kinds.add_parser(
         "evaluations", parents=[task], help="evaluate every instance on every criterion"
@@ -87,7 +94,8 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
     from coeval.usecases.drafting.model_requests import draft_criteria
 
     names = ["model", "samples", "count", "examples", "temperature", "top_p", "max_tokens", "templates"]
-    given: dict[str, Any] = read_given(options, names)
+    preset = get_preset(options.preset).ideation if options.preset else {}
+    given: dict[str, Any] = {**preset, **read_given(options, names)}
     drafted = asyncio.run(draft_criteria(context, OPERATOR, options.task, **given))
     lines = (f"{proposal.support} of {proposal.samples}\t{proposal.text}" for proposal in drafted.proposals)
     report(options, drafted.proposals, lines)

@@ -9,7 +9,7 @@ from pathlib import Path
 from coeval.domain import Answer, Ask, Criterion, Instance, Proposal, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.llm.prompting.questions import ask_all, list_schema, render_again, render_request
-from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.prompting.template_files import JudgeOptions, load_template
 from coeval.llm.prompting.template_values import render_criterion, render_sample, scale_values, task_values
 from coeval.llm.protocols.ladder import ask_in_form, is_whole, unread_problem, unread_reason
 from coeval.llm.reading.lists import MAX_ITEMS, read_list
@@ -34,7 +34,9 @@ def render_criteria_request(
     examples: Sequence[Instance] = (),
     templates: Path | None = None,
 ) -> Request:
-    """Return the request for ``count`` criteria, with samples of the task if there are any.
+    """Return the request for criteria, with samples of the task if there are any.
+
+    A template without ``$count`` sets no number of criteria.
 
     Raises:
         InputError: ``count`` is out of range, or the template is missing or broken.
@@ -47,7 +49,8 @@ def render_criteria_request(
     options = JudgeOptions(
         model, temperature=temperature, top_p=top_p, max_tokens=max_tokens, templates=templates
     )
-    return render_request("criteria", values, options, schema=list_schema("criteria", count, MAX_CRITERION))
+    most = count if "$count" in load_template("criteria", templates).body else MAX_ITEMS
+    return render_request("criteria", values, options, schema=list_schema("criteria", most, MAX_CRITERION))
 
 
 async def draft_criteria(

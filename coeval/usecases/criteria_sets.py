@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coeval.domain import CriteriaSet, Criterion, Origin, Person, Scale, Task
+from coeval.domain import CriteriaSet, Criterion, Guide, Origin, Person, Scale, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.llm.prompting.presets import get_preset
 from coeval.rules.criterion_wording import build_guide
@@ -61,7 +61,10 @@ def _establish(db: Database, task: Task, members: Sequence[Criterion], person: P
         return current
     established = criteria.add_criteria_set(db, task.id, chosen, person.name)
     assignments.refresh_states(db, task.id, [member.id for member in established.criteria])
-    return established
+    for member, new in zip(established.criteria, chosen, strict=True):
+        if new.guide != Guide() and member.guide == Guide():
+            criteria.record_guide(db, member.id, new.guide, person.name)
+    return criteria.get_criteria_set(db, task.id) or established
 
 
 def parse_criteria_lines(lines: Sequence[str], scale: Scale) -> list[Criterion]:

@@ -376,7 +376,8 @@ def test_presets_set_what_options_beside_them_change(tmp_path: Path) -> None:
     assert done.stdout.startswith("1\t1-5\tThe sentences of the summary")
     asked = ("draft", "evaluations", "--task", "t", "--preset", "closer-look", "--model", "m")
     shown = run(*asked, "--show-prompt", "--criterion", "3", db=db).stdout
-    assert "How fluent is the summary?" in shown and 'Start with "Analysis:"' in shown
+    assert "The sentences of the summary, each for itself" in shown and 'Start with "Analysis:"' in shown
+    assert "How fluent is the summary?" not in shown, "only the free-text form asks the question"
     assert (
         "about 4 calls for 80 answers" in run(*asked, "--estimate", db=db).stdout
     )  # 4 criteria x 20 answers

@@ -7,9 +7,9 @@ A criterion's question is for a free-text judge.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from coeval.domain import Criterion, Origin, Scale
+from coeval.domain import Criterion, Guide, Origin, Scale
 from coeval.errors import InputError
 
 
@@ -17,8 +17,9 @@ from coeval.errors import InputError
 class Preset:
     """A published way to judge.
 
-    ``settings`` configure a run by the names of the command's options. Missing options keep their defaults. ``facts``
-    list the sources, and ``differences`` the deliberate deviations from the publication.
+    ``settings`` configure a run by the names of the command's options, and ``ideation`` a request for criteria. Missing
+    options keep their defaults. ``facts`` list the sources, and ``differences`` the deliberate deviations from the
+    publication.
     """
 
     name: str
@@ -28,10 +29,13 @@ class Preset:
     facts: tuple[str, ...]
     differences: tuple[str, ...]
     criteria: tuple[Criterion, ...] = ()
+    ideation: Mapping[str, object] = field(default_factory=dict)
 
 
-def _aspect(name: str, text: str, question: str, scale: Scale) -> Criterion:
-    return Criterion(text, name=name, origin=Origin.HUMAN, scale=scale, question=question)
+def _aspect(name: str, text: str, question: str, scale: Scale, *meanings: str) -> Criterion:
+    """Return a criterion. ``meanings`` explain the scores from the lowest one."""
+    guide = Guide(anchors=tuple(zip(scale.steps, meanings, strict=bool(meanings))))
+    return Criterion(text, name=name, origin=Origin.HUMAN, scale=scale, question=question, guide=guide)
 
 
 SUMMEVAL = (
@@ -50,10 +54,9 @@ SUMMEVAL = (
     ),
     _aspect(
         "Fluency",
-        "Each sentence of the summary is well formed: grammar, spelling, punctuation and choice of words do not get in "
-        "the way of reading.",
+        "The sentences of the summary, each for itself, are well written and follow the rules of grammar.",
         "How fluent is the summary? That is, how well are its sentences written, each for itself?",
-        Scale(1, 3),
+        Scale(1, 5),
     ),
     _aspect(
         "Relevance",
@@ -63,30 +66,54 @@ SUMMEVAL = (
     ),
 )
 
+_G_EVAL_FLUENCY = _aspect(
+    "Fluency",
+    "Each sentence of the summary is well formed: grammar, spelling, punctuation and choice of words do not get in "
+    "the way of reading.",
+    SUMMEVAL[2].question,
+    Scale(1, 3),
+    "So many mistakes that it is hard to follow or sounds wrong.",
+    "Some mistakes disturb the reading, but its main points come across.",
+    "Hardly any mistakes; it reads with ease.",
+)
+SUMMEVAL_G_EVAL = (*SUMMEVAL[:2], _G_EVAL_FLUENCY, SUMMEVAL[3])
+"""The criteria of G-Eval, whose fluency differs from that of SummEval's raters."""
+
 TOPICAL_CHAT = (
     _aspect(
         "Naturalness",
         "The response sounds like something that a person would say in a conversation.",
         "How natural is the response? That is, how much does it sound like something a person would say?",
         Scale(1, 3),
+        "bad: nobody would say this.",
+        "fair: it sounds odd, but a person could have said it.",
+        "good: it sounds like a person.",
     ),
     _aspect(
         "Coherence",
         "The response carries on from what was said before in the conversation.",
         "How coherent is the response? That is, how well does it follow from the conversation so far?",
         Scale(1, 3),
+        "no: it takes no notice of what was said, or leaves the subject abruptly.",
+        "in part: it takes up what was said only vaguely, and moves to another subject.",
+        "yes: it stays on the subject and clearly takes up what was said.",
     ),
     _aspect(
         "Engagingness",
         "The response is interesting: it brings a thought, a fact or a question that makes one want to go on talking.",
         "How engaging is the response? That is, how interesting is it to somebody in this conversation?",
         Scale(1, 3),
+        "dull: it could be said anywhere and interests nobody.",
+        "in part: a thought or an opinion in it could keep the conversation going.",
+        "interesting: it captures the attention, or tells a fact worth knowing.",
     ),
     _aspect(
         "Groundedness",
         "The response makes use of the given piece of knowledge.",
         "Does the response use the given piece of knowledge?",
         Scale(0, 1),
+        "no: nothing in it comes from the piece of knowledge.",
+        "yes: it makes good use of the piece of knowledge.",
     ),
 )
 
@@ -94,7 +121,6 @@ TOPICAL_CHAT = (
 # Every preset by its name. A new entry appears on the page, on the command line and in the help.
 
 _SAMPLED = {"samples": 20, "temperature": 1.0, "top_p": 1.0}
-_ONE_CRITERION = "Each criterion has its own question."
 _FENCED = (
     "The sample is marked as data between tags, so that a text cannot instruct the judge; the publications insert it "
     "directly into the question."
@@ -119,40 +145,71 @@ _G_EVAL_DIFFERENCES = (
     _ASKED_AGAIN,
 )
 
+_KNOWLEDGE = "The piece of knowledge is a column of the import with the role “shown to judge and people”."
+_CHIANG_AND_LEE = "Chiang and Lee, A Closer Look into Automatic Evaluation Using Large Language Models (2023)"
+_CLOSER_LOOK_SETTINGS = {"protocol": "analyze-rate", "templates": "closer-look", **_SAMPLED}
+_CLOSER_LOOK = (
+    "Appendix C: 20 answers at temperature 1 and top_p 1; the score is their mean.",
+    "Section 3.1: no evaluation steps, which did not help reliably.",
+    "Section 3.2: the model explains itself. Analysis first is the preset; the protocols rate-explain, "
+    "free-text and score-only are the other three forms. All four give the task, the criterion and the sample in "
+    "this order. Only free-text ends with the criterion's question.",
+    "Section 3.4.2: the personas “assistant” and “evaluator” come before the task in the same message.",
+)
+_CLOSER_LOOK_DIFFERENCES = ("The wording is ours, that of the personas too.", _FENCED, _ASKED_AGAIN)
+
 _PRESETS = (
     Preset(
         "coeval-paper",
         "CoEval, as published",
         "Li et al., Collaborative Evaluation: Exploring the Synergy of Large Language Models and Humans for Open-ended "
         "Generation Evaluation (2023)",
-        {"protocol": "coeval", "samples": 1},
+        {"protocol": "coeval", "samples": 1, "temperature": 0.0, "top_p": 1.0},
         (
-            "Section 3, criteria: the model is asked ten times at temperature 0.7; people vote on what recurs.",
-            "Section 3, evaluation: one draft for each instance and criterion, with a conclusion, a score from 1 to 5 "
+            "Section 3: temperature 0, for criteria and for evaluations. The authors' scripts add top_p 1.",
+            "Section 3.1: the model lists criteria in one answer. The request names the task and the output, and sets "
+            "no number of criteria.",
+            "Section 3.2: one draft for each instance and criterion, with a conclusion, a score from 1 to 5 "
             "and evidence quoted from the output.",
+            "Section 5: ten answers at temperature 0.7 are a check of how consistent the criteria are. To repeat it, "
+            "ask for 10 samples at this temperature.",
         ),
         (
-            "Proposals with nearly the same wording are merged, and each one shows the number of answers that contain "
-            "it.",
-            "The draft is requested as JSON instead of numbered lines, and each quotation is located in the output.",
-            "Drafts use the endpoint's default temperature, because the released data does not state one.",
+            "The wording is ours. Criteria and drafts are requested as JSON instead of numbered lines, and each "
+            "quotation is located in the output.",
+            "The sample comes before the criterion, and the criterion before the form; the publication names the "
+            "criterion first.",
+            "Criteria with nearly the same wording are merged if you ask for several samples.",
             _FENCED,
             _ASKED_AGAIN,
         ),
+        ideation={"samples": 1, "temperature": 0.0, "top_p": 1.0, "templates": "coeval-paper"},
     ),
     Preset(
         "closer-look",
-        "A Closer Look, analysis then rating",
-        "Chiang and Lee, A Closer Look into Automatic Evaluation Using Large Language Models (2023)",
-        {"protocol": "analyze-rate", "templates": "closer-look", **_SAMPLED},
+        "A Closer Look, summaries",
+        _CHIANG_AND_LEE,
+        _CLOSER_LOOK_SETTINGS,
         (
-            "Section 2: 20 answers at temperature 1 and top_p 1; the score is their mean.",
-            "Section 3.1: no evaluation steps, which did not help reliably.",
-            "Section 3.2: the model explains itself. Analysis first is the preset; the protocols rate-explain, "
-            "free-text and score-only are the other three forms, with the same order and questions.",
+            *_CLOSER_LOOK,
+            "Appendix F.1: every criterion is on 1-5, fluency too, as SummEval's raters had it. G-Eval's fluency on "
+            "1-3 lowers the correlation of this protocol with people.",
         ),
-        ("The wording is ours.", _ONE_CRITERION, _FENCED, _ASKED_AGAIN),
+        _CLOSER_LOOK_DIFFERENCES,
         criteria=SUMMEVAL,
+    ),
+    Preset(
+        "closer-look-topical-chat",
+        "A Closer Look, dialogue",
+        _CHIANG_AND_LEE,
+        _CLOSER_LOOK_SETTINGS,
+        (
+            *_CLOSER_LOOK,
+            "Appendix F.2: naturalness, coherence and engagingness are on 1-3, and groundedness on 0-1, each with the "
+            "meaning of every score.",
+        ),
+        (*_CLOSER_LOOK_DIFFERENCES, _KNOWLEDGE),
+        criteria=TOPICAL_CHAT,
     ),
     Preset(
         "g-eval-summeval",
@@ -163,8 +220,13 @@ _PRESETS = (
             *_G_EVAL,
             "Coherence, consistency and relevance are on 1-5, and fluency on 1-3, as in the publication.",
         ),
-        (*_G_EVAL_DIFFERENCES, "The people of SummEval rated fluency on 1-5: compare ranks, not levels."),
-        criteria=SUMMEVAL,
+        (
+            *_G_EVAL_DIFFERENCES,
+            "The published request about fluency has neither the article nor steps; this one has both, like those "
+            "about the other criteria.",
+            "The people of SummEval rated fluency on 1-5: compare ranks, not levels.",
+        ),
+        criteria=SUMMEVAL_G_EVAL,
     ),
     Preset(
         "g-eval-topical-chat",
@@ -172,11 +234,12 @@ _PRESETS = (
         "Liu et al., G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment (2023); the aspects are those of "
         "Mehri and Eskenazi, USR (2020)",
         {"protocol": "score-only", "steps": True, "templates": "g-eval", **_SAMPLED},
-        (*_G_EVAL, "Naturalness, coherence and engagingness are on 1-3, and groundedness on 0-1."),
         (
-            *_G_EVAL_DIFFERENCES,
-            "The piece of knowledge is a column of the import with the role “shown to judge and people”.",
+            *_G_EVAL,
+            "Naturalness, coherence and engagingness are on 1-3, and groundedness on 0-1, each with the meaning of "
+            "every score.",
         ),
+        (*_G_EVAL_DIFFERENCES, _KNOWLEDGE),
         criteria=TOPICAL_CHAT,
     ),
     Preset(
@@ -222,9 +285,10 @@ def describe_presets() -> str:
 
 
 def _describe(preset: Preset) -> Iterator[str]:
-    settings = ", ".join(f"{name} {value}" for name, value in preset.settings.items())
     yield from (f"## {preset.title}", f"`--preset {preset.name}`. {preset.source}.", "")
-    yield f"Evaluations: {settings}."
+    if preset.ideation:
+        yield f"Criteria: {_list_settings(preset.ideation)}.\n"
+    yield f"Evaluations: {_list_settings(preset.settings)}."
     yield from ("", "What is taken from it:")
     yield from (f"- {fact}" for fact in preset.facts)
     yield from ("", "What is different here:")
@@ -235,5 +299,11 @@ def _describe(preset: Preset) -> Iterator[str]:
             "| Criterion | Scale | What it says | The question of a free-text judge |",
             "|---|---|---|---|",
         )
-        yield from (f"| {one.name} | {one.scale} | {one.text} | {one.question} |" for one in preset.criteria)
+        for one in preset.criteria:
+            said = " ".join([one.text, *(f"{score}: {meaning}" for score, meaning in one.guide.anchors)])
+            yield f"| {one.name} | {one.scale} | {said} | {one.question} |"
         yield ""
+
+
+def _list_settings(settings: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in settings.items())

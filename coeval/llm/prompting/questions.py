@@ -99,18 +99,12 @@ def render_request(
     logprobs: bool = False,
     images: Sequence[Image] = (),
 ) -> Request:
-    """Return a request: the persona, if any, as the system message, and the rendered template as the user's.
-
-    The user's message also carries ``images``.
-    """
-    persona = f"persona-{options.persona}" if options.persona else ""
-    system = (Message("system", load_template(persona, options.templates).render({})),) if persona else ()
-    user = Message(
-        "user", load_template(name, options.templates).render(values), tuple(i.source for i in images)
-    )
+    """Return a request: one message with the persona, if any, the rendered template, and ``images``."""
+    names = (*([f"persona-{options.persona}"] if options.persona else []), name)
+    text = "\n\n".join(load_template(part, options.templates).render(values) for part in names)
     return Request(
         model=options.model,
-        messages=(*system, user),
+        messages=(Message("user", text, tuple(image.source for image in images)),),
         schema=schema,
         temperature=options.temperature,
         max_tokens=options.max_tokens,

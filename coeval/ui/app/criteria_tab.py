@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import MAX_REMARK, CriteriaSet, Guide, Job, JobState, Origin, Person, Proposal, Role, Task
 from coeval.language import get_spoken, later
+from coeval.llm.prompting.presets import get_preset
 from coeval.llm.proposals import MAX_EXAMPLES
 from coeval.rules.ballots import Tally
 from coeval.rules.criterion_wording import anchors_text
@@ -180,8 +182,8 @@ class GuideBox:
         }
 
 
-def build_ideation() -> Form:
-    """Return the form of further arguments for ``draft_criteria``."""
+def build_ideation() -> tuple[Form, gr.Button]:
+    """Return the form of further arguments for ``draft_criteria``, and the button for a paper's settings."""
     form = Form(
         {
             "count": lambda number: int(number or 5),
@@ -191,6 +193,9 @@ def build_ideation() -> Form:
         }
     )
     with gr.Accordion("More settings", open=False, elem_id="ideation"):
+        paper = gr.Button(
+            "Use the settings of the CoEval paper", elem_id="ideation-paper", size="sm", scale=0
+        )
         with gr.Row():
             form["count"] = gr.Number(5, precision=0, minimum=1, maximum=50, label="Criteria per request")
             form["examples"] = gr.Number(
@@ -208,9 +213,13 @@ def build_ideation() -> Form:
                 "", label="top_p", info="Leave blank for the model’s default.", max_length=6
             )
         form["templates"] = gr.Textbox(
-            "", label="Folder with your criteria.md", info="Leave blank for the built-in one.", max_length=500
+            "",
+            label="Folder with your criteria.md",
+            info="Leave blank for the built-in one; “coeval-paper” sets no number of criteria.",
+            max_length=500,
+            elem_id="ideation-templates",
         )
-    return form
+    return form, paper
 
 
 # The Criteria tab: the task card, the ballot, and, for owners, the tally and the final decisions.
@@ -233,6 +242,7 @@ class _Parts:
     samples: gr.Radio
     model: gr.Textbox
     ideation: Form
+    paper: gr.Button
     draft: gr.Button
     lines: gr.Textbox
     open_vote: gr.Button
@@ -298,7 +308,7 @@ def _build_propose(context: Context) -> dict[str, Any]:
         with gr.Row():
             samples = gr.Radio([1, 5, 10], value=10, label="Samples", elem_id="samples")
             model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="draft-model")
-        ideation = build_ideation()
+        ideation, paper = build_ideation()
         draft = gr.Button("Draft criteria", interactive=settings.has_model, elem_id="draft-criteria")
         lines = gr.Textbox(
             label="Or write criteria, one per line",
@@ -314,6 +324,7 @@ def _build_propose(context: Context) -> dict[str, Any]:
         "samples": samples,
         "model": model,
         "ideation": ideation,
+        "paper": paper,
         "draft": draft,
         "lines": lines,
         "open_vote": open_vote,
@@ -358,6 +369,8 @@ class CriteriaTab(StudyTab):
             self.on(event, partial(self.on_vote, action=action), votes)
         self.on(self.replace.keep.click, self.on_keep)
         self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model, *parts.ideation.inputs])
+        shown = [parts.samples, *(parts.ideation[name] for name in ("temperature", "top_p", "templates"))]
+        self.on(parts.paper.click, self.on_paper, [], shown)
         self.on(parts.job.stop.click, self.on_stop)
         self.on(parts.job.dismiss.click, self.on_dismiss)
 
@@ -441,6 +454,11 @@ class CriteriaTab(StudyTab):
         job = jobs.start_criteria_draft(self.context, person, need_task(slug), **asked)
         jobs.get_worker(self.context).start(job)
         return self._state(person, slug)
+
+    def on_paper(self, person: Person, slug: str) -> Update:
+        paper = dict(get_preset("coeval-paper").ideation)
+        samples = paper.pop("samples")
+        return {self.parts.samples: samples} | self.parts.ideation.show(SimpleNamespace(**paper), paper)
 
     def on_stop(self, person: Person, slug: str) -> Update:
         for job in self._list_jobs(person, slug):

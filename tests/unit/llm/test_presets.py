@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import html
+import re
+from dataclasses import replace
 
 import pytest
 
 from coeval.domain import Criterion, Instance, Task
 from coeval.errors import InputError
-from coeval.llm.prompting.presets import PRESETS, SUMMEVAL, TOPICAL_CHAT, get_preset
+from coeval.llm.prompting.presets import PRESETS, SUMMEVAL, SUMMEVAL_G_EVAL, TOPICAL_CHAT, get_preset
 from coeval.llm.prompting.template_files import find_templates, list_wordings, load_template
+from coeval.llm.proposals import render_criteria_request
 from coeval.llm.protocols.protocol import Brief, Item, build_protocol, list_protocols
 from coeval.ui.server.plain_pages import render_help
 from coeval.usecases.drafting.run_settings import RunSettings
@@ -33,36 +36,40 @@ def question(run: RunSettings, criterion: Criterion, steps: str = "") -> str:
 
 def test_the_published_numbers_are_set() -> None:
     assert {name: (settings(name).samples, settings(name).temperature) for name in PRESETS} == {
-        "coeval-paper": (1, None),
+        "coeval-paper": (1, 0.0),
         "closer-look": (20, 1.0),
+        "closer-look-topical-chat": (20, 1.0),
         "g-eval-summeval": (20, 1.0),
         "g-eval-topical-chat": (20, 1.0),
         "fusion-eval": (8, 1.0),
     }
-    assert all(settings(name).top_p == 1.0 for name in PRESETS if settings(name).samples == 20)
+    assert all(settings(name).top_p == 1.0 for name in PRESETS if name != "fusion-eval")
     with pytest.raises(InputError, match="no preset “x”: use one of coeval-paper, closer-look"):
         get_preset("x")
 
 
 def test_scales_of_one_set_differ() -> None:
-    assert [str(one.scale) for one in SUMMEVAL] == ["1-5", "1-5", "1-3", "1-5"]
+    assert [str(one.scale) for one in SUMMEVAL] == ["1-5"] * 4
+    assert [str(one.scale) for one in SUMMEVAL_G_EVAL] == ["1-5", "1-5", "1-3", "1-5"]
     assert [str(one.scale) for one in TOPICAL_CHAT] == ["1-3", "1-3", "1-3", "0-1"]
     assert all(one.question.endswith("?") and one.name for one in (*SUMMEVAL, *TOPICAL_CHAT))
 
 
 def test_g_eval_asks_in_the_published_order_for_the_score_alone() -> None:
-    text = question(settings("g-eval-summeval"), SUMMEVAL[2], steps="1. Read it.")
+    text = question(settings("g-eval-summeval"), SUMMEVAL_G_EVAL[2], steps="1. Read it.")
     parts = ("Summarise the article.", "Fluency: Each sentence", "from 1 (lowest) to 3", "1. Read it.")
     places = [text.index(part) for part in (*parts, "<sample_input", "<sample_output", "Score: <number>")]
     assert places == sorted(places) and text.endswith("Score: <number>")
 
 
 @pytest.mark.parametrize("form", ["analyze-rate", "rate-explain", "free-text", "score-only"])
-def test_a_closer_look_asks_each_criterion_its_own_question(form: str) -> None:
+def test_a_closer_look_asks_the_question_in_the_free_text_form_alone(form: str) -> None:
     run = RunSettings(**(dict(get_preset("closer-look").settings) | {"model": "m", "protocol": form}))  # type: ignore[arg-type]
     text = question(run, TOPICAL_CHAT[3])
     asked = "Does the response use the given piece of knowledge? Answer on a scale from 0 to 1."
-    assert text.index("<sample_output") < text.index(asked)
+    assert "0: no: nothing in it comes" in text
+    assert (asked in text) == (form == "free-text")
+    assert text.index(asked if form == "free-text" else "How to answer") > text.index("<sample_output")
     assert text.endswith({"rate-explain": "<your explanation>"}.get(form, "<number>"))
 
 
@@ -72,13 +79,15 @@ def test_without_a_question_of_its_own_the_usual_one_is_asked() -> None:
 
 
 def test_wordings_are_templates_of_protocols_and_found_by_name(tmp_path: object) -> None:
-    assert list_wordings() == ["closer-look", "g-eval"]
+    assert list_wordings() == ["closer-look", "coeval-paper", "g-eval"]
     for name in list_wordings():
         folder = find_templates(name)
         assert folder is not None
         for path in folder.glob("*.md"):
-            assert path.stem in list_protocols() and load_template(path.stem, folder).version >= 1
-    with pytest.raises(InputError, match="no template folder “/nowhere”.*closer-look, g-eval"):
+            assert (
+                path.stem in {*list_protocols(), "criteria"} and load_template(path.stem, folder).version >= 1
+            )
+    with pytest.raises(InputError, match="no template folder “/nowhere”.*closer-look, coeval-paper, g-eval"):
         find_templates("/nowhere")
 
 
@@ -95,3 +104,34 @@ def test_what_the_screen_shows_names_no_option_of_a_command() -> None:
     for preset in PRESETS.values():
         for text in (preset.source, *preset.facts, *preset.differences):
             assert "--" not in text, f"{preset.name}: {text}"
+
+
+def test_the_paper_asks_for_criteria_without_a_number_and_our_own_wording_with_one() -> None:
+    asked = dict(get_preset("coeval-paper").ideation)
+    assert asked.pop("samples") == 1
+    folder = find_templates(str(asked.pop("templates")))
+    request = render_criteria_request(TASK, "m", templates=folder, **asked)  # type: ignore[arg-type]
+    (message,) = request.messages
+    assert (request.temperature, request.top_p) == (0, 1)
+    assert "List them directly." in message.content and "the Summary" in message.content
+    assert not re.search(r"\d", message.content)
+    own = render_criteria_request(TASK, "m", count=3)
+    assert "Propose 3 criteria" in own.messages[0].content
+    most = [one.schema["properties"]["criteria"]["maxItems"] for one in (request, own)]  # type: ignore[index]
+    assert most == [30, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("assistant", ("help", "courteous", "honest", "feelings", "exactly is wanted", "know everything")),
+        (
+            "evaluator",
+            ("careful", "profession", "paid", "strictly to its instructions", "as well as you can"),
+        ),
+    ],
+)
+def test_a_persona_comes_before_the_task_in_the_same_message(name: str, words: tuple[str, ...]) -> None:
+    text = question(replace(settings("closer-look"), persona=name), SUMMEVAL[0])
+    before = text.partition("Summarise the article.")[0]
+    assert all(word in before for word in words)

@@ -46,10 +46,10 @@ def test_every_template_of_ours_names_itself_with_a_version() -> None:
 def test_a_prompt_goes_from_task_to_sample_to_criterion_to_steps_to_form() -> None:
     options = JudgeOptions("m", "rate-explain", persona="evaluator", steps={CRITERION.text: "1. Read it."})
     ((request, sample),) = render_calls(TASK, CRITERION, INSTANCE, options)
-    system, user = request.messages
-    assert (system.role, user.role, sample) == ("system", "user", 0)
-    assert "careful evaluator" in system.content
+    (user,) = request.messages
+    assert (user.role, sample) == ("user", 0)
     marks = [
+        "careful human evaluator",
         "Answer for a child.",
         "Be fair.",
         '<sample_context name="Topic">\nphysics\n</sample_context>',

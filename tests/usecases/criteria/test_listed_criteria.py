@@ -7,7 +7,7 @@ import pytest
 from coeval.domain import Person, Scale, Study
 from coeval.errors import InputError
 from coeval.usecases.access import Context
-from coeval.usecases.criteria_sets import establish_list, establish_preset
+from coeval.usecases.criteria_sets import establish_list, establish_preset, set_guide
 from coeval.usecases.study_import import import_study
 
 
@@ -58,6 +58,12 @@ def test_a_preset_brings_its_criteria_with_names_scales_and_questions(
         ("Groundedness", "0-1"),
     ]
     assert established.criteria[3].question == "Does the response use the given piece of knowledge?"
-    assert establish_preset(context, ready, "demo", "g-eval-topical-chat").version == established.version
+    assert [score for score, _ in established.criteria[0].guide.anchors] == [1, 2, 3]
+    own = established.criteria[3]
+    set_guide(context, ready, "demo", own.text, definition="", anchors="0: no use", examples="")
+    establish_preset(context, ready, "demo", "closer-look")
+    again = establish_preset(context, ready, "demo", "g-eval-topical-chat")
+    assert again.criteria[3].guide.anchors == ((0, "no use"),), "what a person wrote is not replaced"
+    assert establish_preset(context, ready, "demo", "g-eval-topical-chat").version == again.version
     with pytest.raises(InputError, match="has no criteria of its own"):
         establish_preset(context, ready, "demo", "coeval-paper")
