@@ -44,19 +44,6 @@ def compose(text: str) -> str:
     return text.strip() if text.isascii() else unicodedata.normalize("NFC", text).strip()
 
 
-def find_other_forms(names: Iterable[str]) -> dict[str, str]:
-    """Return the names that are not in their composed form, by name and by composed form.
-
-    A name whose composed form is also a name is only found by itself.
-
-    >>> find_other_forms(["Ana", "Jose\\u0301"]) == {"Jose\\u0301": "Jose\\u0301", "Jos\\u00e9": "Jose\\u0301"}
-    True
-    """
-    given = set(names)
-    odd = {name: compose(name) for name in given if compose(name) != name}
-    return {form: name for name, form in odd.items() if form not in given} | {name: name for name in odd}
-
-
 def find_alike(names: Iterable[str]) -> list[tuple[str, ...]]:
     """Return groups of different names that look the same.
 

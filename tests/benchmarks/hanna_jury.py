@@ -18,8 +18,8 @@ import pandas as pd
 from coeval.domain import Scale
 from coeval.extensions.judge.learning.cross_validation import (
     Measures,
-    cross_apply,
     deal,
+    join_tables,
     judged_lines,
     measure,
 )
@@ -102,7 +102,7 @@ def score(
     dev: Labels, certificate: Labels, fit: Callable[[Labels], Jury]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The lines of dev, each by the other parts of dev, and those of the certificate, by all of dev."""
-    crossed = cross_apply(deal(dev), lambda part: Fitted(jury=fit(part)))
+    crossed = join_tables([Fitted(jury=fit(fold.rest)).apply(fold.own.judges) for fold in deal(dev)])
     held_out = Fitted(jury=fit(dev)).apply(certificate.judges)
     return judged_lines(dev, crossed), judged_lines(certificate, held_out)
 

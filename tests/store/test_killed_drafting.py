@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from coeval.store import Store
-from coeval.store.queries import calls
+from coeval.store.engines.database import scalar
 from tests.support.models.openai_stub import Stub, start_stub
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +40,7 @@ def start_job(path: Path, stub: Stub) -> subprocess.Popen[bytes]:
 def count_answers(path: Path) -> int:
     store = Store(path)
     with store.read() as db:
-        answered = int(calls.count_calls(db)["answered"])
+        answered = int(scalar(db, "SELECT count(*) FROM call WHERE error = ''"))
     store.close()
     return answered
 

@@ -22,8 +22,9 @@ import pytest
 
 from coeval.domain import Person, Proposal
 from coeval.store import Database, Storage, Store, open_store
+from coeval.store.engines.database import scalar
 from coeval.store.engines.sqlite_file import connect, is_damaged
-from coeval.store.queries import calls, drafts, tasks
+from coeval.store.queries import drafts, tasks
 from coeval.store.snapshots.folder_place import FolderPlace
 from coeval.store.snapshots.restoration import list_lineages, restore, survey_places
 from coeval.store.soundness import examine_file
@@ -208,7 +209,7 @@ def check_copies(folder: Path) -> int:
 def check_paid_once(store: Storage, stub: Stub, kills: int) -> int:
     """No answer that is in the ledger was paid for again; gives how many there are."""
     with store.read() as db:
-        answers = int(calls.count_calls(db)["answered"])
+        answers = int(scalar(db, "SELECT count(*) FROM call WHERE error = ''"))
         drafted = drafts.count_drafts(
             db, next(r.id for r in drafts.list_runs(db, 1) if r.label == "under fire")
         )

@@ -167,17 +167,6 @@ def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
     return max(1.0, together / alone) if alone > 0 else 1.0
 
 
-def share_labels(labels: int, judged: float, sensitivity: float, specificity: float) -> tuple[int, int]:
-    """Return the numbers of labels on true passes and true fails that give the narrowest interval.
-
-    >>> share_labels(100, 0.5, 0.9, 0.9)
-    (50, 50)
-    """
-    kappa = (1 - specificity) / max(1 - sensitivity, 1e-9)
-    passes = labels / (1 + (1 / min(max(judged, 1e-9), 1.0) - 1) * np.sqrt(max(kappa, 1e-9)))
-    return round(float(passes)), labels - round(float(passes))
-
-
 def corrected_mean(
     truth: Any,
     judged: Any,

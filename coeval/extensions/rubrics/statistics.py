@@ -92,12 +92,6 @@ class Changes:
     verdicts_shown: int
     verdicts_changed: int
 
-    @property
-    def changed_share(self) -> float | None:
-        """The share of the drafted criteria that were revised or deleted."""
-        drafted = self.approve + self.revise + self.delete
-        return (self.revise + self.delete) / drafted if drafted else None
-
 
 @dataclass(frozen=True, slots=True)
 class RubricsReport:

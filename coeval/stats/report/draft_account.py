@@ -32,7 +32,6 @@ OTHER_PEOPLE = ("p_value", "n_shown", "n_other", "people_ci_low", "people_ci_hig
 OF_PULL = ("p_value", "n_shifted", "n_planted", "n_instances", "people_ci_low", "people_ci_high", "people")
 NO_BLIND = "no score was given without the draft (blind arm)"
 NO_SHOWN = "no score was given with the draft (assisted arm)"
-NO_REFERENCE = "no reference scores: nothing is adjudicated, and no expert scored without the draft"
 TITLES = {
     "seconds": "Seconds for an item by a criterion, mean",
     "seconds_median": "Seconds for an item by a criterion, median",

@@ -65,19 +65,6 @@ def _cut(call: Call) -> Call:
     return replace(call, response=call.response[:KEPT_OF_TOO_LONG], error=call.error or said)
 
 
-def count_calls(db: Database) -> dict[str, float]:
-    """Return totals of the ledger: answered and failed calls, tokens and cost."""
-    row = get_row(
-        db,
-        "SELECT count(CASE WHEN error = '' THEN 1 END) AS answered, count(CASE WHEN error <> '' THEN 1 END) AS failed,"
-        " coalesce(sum(prompt_tokens), 0) AS prompt_tokens,"
-        " coalesce(sum(completion_tokens), 0) AS completion_tokens,"
-        " coalesce(sum(cost), 0) AS cost FROM call",
-    )
-    assert row is not None
-    return row
-
-
 class StoredLedger:
     """The ledger for the runner (``llm.ledger.Ledger``): reads never wait for writers."""
 

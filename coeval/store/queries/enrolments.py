@@ -119,12 +119,6 @@ def list_arrivals(db: Database, task: int, person: int) -> list[int]:
     return [row["id"] for row in list(rows(db, sql, [task, person]))]
 
 
-def get_state(db: Database, arrival: int) -> Standing | None:
-    """Return the state of one submission."""
-    state = scalar(db, "SELECT state FROM arrival_state WHERE arrival = ?", [arrival])
-    return Standing(state) if state else None
-
-
 def get_arrival(db: Database, task: int, person: int, study: str, session: str) -> int | None:
     sql = "SELECT id FROM arrival WHERE task = ? AND annotator = ? AND study = ? AND session = ?"
     arrival: int | None = scalar(db, sql, [task, person, study, session])

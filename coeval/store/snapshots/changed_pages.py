@@ -28,8 +28,6 @@ from coeval.store import Store
 from coeval.store.engines.sqlite_file import connect, translated
 
 HEADER, FRAME = struct.Struct(">8I"), struct.Struct(">6I")
-MAGIC = 0x377F0682
-"""The magic number of a log; its lowest bit is set if checksums use big-endian words."""
 
 FOLD_FRAMES = 1000
 """A log with more frames is copied into the file, so that it restarts."""

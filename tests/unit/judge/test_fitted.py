@@ -160,8 +160,6 @@ def test_what_was_fitted_comes_back_from_json_and_does_the_same() -> None:
     again = Fitted.model_validate_json(fitted.model_dump_json())
     assert again == fitted
     pd.testing.assert_frame_equal(again.apply(JUDGES), fitted.apply(JUDGES))
-    assert fitted.examples_for("clear", "b", "salt") == fitted.examples
-    assert fitted.examples_for("clear", "a", "salt") == () == fitted.examples_for("dull", "b", "salt")
     with pytest.raises(ValidationError, match="rise"):
         Isotonic(raw=(1, 1), people=(1, 2))
     with pytest.raises(ValidationError, match="Extra inputs"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,15 +15,9 @@ from coeval.errors import InputError
 from coeval.extensions.judge.learning.calibration import Seen, learn_maps
 from coeval.extensions.judge.learning.cross_validation import baselines, deal, judged_lines, measure
 from coeval.extensions.judge.learning.deferral import fit_deferral
-from coeval.extensions.judge.learning.examples import (
-    Correction,
-    Question,
-    Verdict,
-    choose_examples,
-    judge_with_examples,
-)
+from coeval.extensions.judge.learning.examples import Correction, choose_examples
 from coeval.extensions.judge.learning.jury import fit_best_judge, fit_jury
-from coeval.extensions.judge.learning.learn import Wishes, learn, learn_with_examples
+from coeval.extensions.judge.learning.learn import Wishes, learn
 from coeval.extensions.judge.model.fitted import Fitted, Isotonic, Linear, Ordinal
 from coeval.extensions.judge.model.labels import Labels
 from coeval.llm.prompting.worked_examples import mark_document
@@ -184,64 +177,3 @@ def test_examples_are_informative_balanced_and_of_other_documents() -> None:
     assert [x.score for x in chosen] == [5, 2, 3] and chosen[0].reason == "shines"
     assert chosen[0].document == mark_document("d1", "salt") and "d1" not in chosen[0].model_dump_json()
     assert len(choose_examples(corrections, "clear", 9, "salt")) == 4
-
-
-def learned_with(seed: int, bias: float, cure: bool) -> tuple[tuple[str, ...], list[Question], float]:
-    """A stub that overrates the first criterion by ``bias``, and not once it has examples, if it can be cured."""
-    labels = simulate_labels(seed, documents=30, bias=bias, second=False)
-    said = labels.judges.set_index(["instance", "criterion"])["score"]
-    documents = labels.people.drop_duplicates("instance").set_index("instance")["document"]
-    corrections = [
-        Correction(i, documents[i], c, f"in {i}", f"out {i}", said[i, c], score)
-        for i, c, score in labels.people[["instance", "criterion", "score"]].itertuples(
-            index=False, name=None
-        )
-    ]
-    asked: list[Question] = []
-    rng = np.random.default_rng(seed)
-
-    async def ask(questions: Sequence[Question]) -> list[Verdict]:
-        asked.extend(questions)
-        shift = bias if cure else 0
-        noise = rng.choice([0.0, 0.25, -0.25], len(questions))
-        return [
-            Verdict(said[q.instance, q.criterion] - shift * (q.criterion == "clear") + other)
-            for q, other in zip(questions, noise, strict=True)
-        ]
-
-    study = asyncio.run(
-        learn_with_examples(
-            labels, corrections, ask, judge="a", salt="s", wishes=replace(QUICK, examples=(2, 4))
-        )
-    )
-    for question in asked:
-        own = mark_document(documents[question.instance], "s")
-        assert question.examples and all(own != x.document for x in question.examples)
-    return study.kept, asked, float(study.after.rmse)
-
-
-@pytest.mark.slow
-def test_examples_from_corrections_are_kept_where_they_cure_and_left_where_they_do_not() -> None:
-    kept, asked, _ = learned_with(1, 1.0, cure=True)
-    assert kept == ("examples",) and len(asked) == 2 * 120
-    assert learned_with(1, 0.0, cure=False)[0] == ()
-    # examples that do not cure: the calibration does
-    assert learned_with(1, 1.0, cure=False)[0] == ("calibration",)
-
-
-def test_the_sealed_part_gives_no_examples() -> None:
-    labels = simulate_labels(1, documents=6, second=False).for_documents(["d0", "d1", "d2"])
-    sealed = [correction(4, 5), correction(5, 1)]
-
-    async def ask(questions: Sequence[Question]) -> list[Verdict]:
-        assert all(q.examples == () for q in questions)
-        return [Verdict(3.0)] * len(questions)
-
-    judged = asyncio.run(judge_with_examples(labels, sealed, 4, ask, "a", salt="s"))
-    assert len(judged.judges) == 12
-
-    async def ask_too_few(questions: Sequence[Question]) -> list[Verdict]:
-        return []
-
-    with pytest.raises(ValueError, match="12 questions were asked and 0 answered"):
-        asyncio.run(judge_with_examples(labels, sealed, 4, ask_too_few, "a", salt="s"))

@@ -11,7 +11,6 @@ from coeval.extensions.labelling.corrected_judge import (
     corrected_mean,
     corrected_share,
     nearest,
-    share_labels,
     widen,
 )
 from coeval.extensions.labelling.study_units import ALL, EVERYTHING, CorrectSystems, tell_systems
@@ -104,10 +103,7 @@ def test_a_mean_needs_a_judge_that_follows_people() -> None:
     assert "fewer than three" in corrected_mean([3.0, 4], [3.0, 4], [3.0], POINTS).reason
 
 
-def test_labels_go_where_they_narrow_the_interval() -> None:
-    """The formula of Lee et al.: more labels of the class on which the judge errs more, and of the larger one."""
-    assert share_labels(100, 0.5, 0.9, 0.9) == (50, 50)
-    assert share_labels(100, 0.5, 0.7, 0.95)[0] > 65 and share_labels(100, 0.05, 0.9, 0.9)[0] < 10
+def test_a_value_belongs_to_the_nearest_point() -> None:
     assert nearest(np.array(POINTS), np.array([1.2, 2.5, 2.51, 9.0])).tolist() == [0, 1, 2, 4]
 
 

@@ -11,7 +11,7 @@ noise does worse on unseen documents, so under the null hypothesis at least 95% 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +28,6 @@ from coeval.stats.judges.correlation import correlations
 KEYS = ["instance", "criterion"]
 FOLDS = 10
 """Largest number of folds in a cross-validation. It never exceeds the number of documents."""
-
-Fit = Callable[[Labels], Fitted]
-"""A function that learns from labels and returns the fitted parts."""
 
 
 def people_lines(labels: Labels) -> pd.DataFrame:
@@ -83,11 +80,6 @@ def deal(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Fold, ...]:
         )
         for own in (parts if len(parts) > 1 else [])
     )
-
-
-def cross_apply(folds: Sequence[Fold], fit: Fit) -> pd.DataFrame:
-    """Predict every line with a fit on the other folds, and return the rows of ``Fitted.apply``."""
-    return join_tables([fit(fold.rest).apply(fold.own.judges) for fold in folds])
 
 
 def join_tables(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:

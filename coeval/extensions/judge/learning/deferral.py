@@ -80,8 +80,8 @@ def fit_deferral(
 
     Parameters
     ----------
-    lines : the result of ``judged_lines`` with the same ``within``, for scores that were learned on other documents
-        (``cross_apply``): ``document``, ``agree``, ``score`` and the columns of the confidence.
+    lines : the result of ``judged_lines`` with the same ``within``, for scores that were learned on other documents:
+        ``document``, ``agree``, ``score`` and the columns of the confidence.
     agreement, coverage : the goal, such as .85 agreement on .80 of the lines.
 
     Raises

@@ -30,12 +30,6 @@ from coeval.extensions.judge.learning.cross_validation import (
     told_why,
 )
 from coeval.extensions.judge.learning.deferral import fit_deferral, known_kinds, separation
-from coeval.extensions.judge.learning.examples import (
-    Correction,
-    JudgeAgain,
-    choose_examples,
-    judge_with_examples,
-)
 from coeval.extensions.judge.model.fitted import Confidence, Deferral, Fitted, Jury
 from coeval.extensions.judge.model.labels import PROBABILITIES, Labels
 from coeval.llm.prompting.worked_examples import Example
@@ -52,7 +46,6 @@ class Wishes:
     jury: bool = True
     calibration: bool = True
     deferral: bool = True
-    examples: tuple[int, ...] = (2, 4, 8)
     agreement: float = 0.85
     coverage: float = 0.8
     within: float = 0.0
@@ -80,7 +73,7 @@ class Study:
 
 
 def learn(labels: Labels, wishes: Wishes = Wishes(), judge: str = "") -> Study:
-    """Learn a jury, calibration and deferral from the labels of the dev documents; see ``learn_with_examples``.
+    """Learn a jury, calibration and deferral from the labels of the dev documents.
 
     Parameters
     ----------
@@ -95,38 +88,6 @@ def learn(labels: Labels, wishes: Wishes = Wishes(), judge: str = "") -> Study:
     return _learn(labels, wishes, judge, _count(labels, wishes), (), ())
 
 
-async def learn_with_examples(
-    labels: Labels,
-    corrections: Sequence[Correction],
-    ask: JudgeAgain,
-    *,
-    judge: str,
-    salt: str,
-    wishes: Wishes = Wishes(),
-) -> Study:
-    """Learn like ``learn``, but first try examples from corrections, in the numbers that ``wishes`` lists.
-
-    Every line is asked once for each number, with examples from the other folds. If examples are kept, later steps
-    learn from the answers with examples, and a jury with other judges is not possible.
-    """
-    comparisons = _count(labels, wishes) + len(wishes.examples)
-    before = judged_lines(labels, Fitted(jury=jury_module.single_judge(labels, judge)).apply(labels.judges))
-    tried: list[tuple[Comparison, int, Labels]] = []
-    for number in wishes.examples:
-        asked = await judge_with_examples(
-            labels, corrections, number, ask, judge, salt=salt, folds=wishes.folds, seed=wishes.seed
-        )
-        after = judged_lines(asked, Fitted().apply(asked.judges))
-        tried.append((compare(EXAMPLES, f"{number} examples", "", before, after, comparisons), number, asked))
-    best = max((t for t in tried if t[0].kept), key=lambda t: t[0].gain, default=None)
-    told = tuple(replace(c, kept=best is not None and c is best[0]) for c, _, _ in tried)
-    if best is None:
-        return _learn(labels, wishes, judge, comparisons, told, ())
-    dev = [c for c in corrections if c.document in set(labels.documents)]
-    chosen = tuple(e for name in labels.criteria for e in choose_examples(dev, name, best[1], salt))
-    return _learn(best[2], wishes, judge, comparisons, told, chosen, before)
-
-
 def learn_beside_examples(
     labels: Labels,
     asked: Labels,
@@ -135,8 +96,10 @@ def learn_beside_examples(
     judge: str,
     wishes: Wishes = Wishes(),
 ) -> Study:
-    """Learn like ``learn_with_examples``, from examples that people chose and a run that already used them.
+    """Learn like ``learn``, but first try the examples that people chose, with a run that used them.
 
+    If the examples are kept, later steps learn from the answers with examples, and no jury with other judges is
+    possible.
     ``asked`` has only the answers of that run, with examples from other documents. ``judge`` is the run without them.
     """
     comparisons = _count(labels, wishes) + 1

@@ -17,7 +17,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from coeval.extensions.judge.model.labels import PROBABILITIES
-from coeval.llm.prompting.worked_examples import Example, Name, Part, Text, mark_document
+from coeval.llm.prompting.worked_examples import Example, Name, Part, Text
 
 Numbers = npt.NDArray[np.float64]
 
@@ -238,11 +238,6 @@ class Fitted(Part):
         return pd.Series(
             [tuple(row[:n].tolist()) for row, n in zip(grid, runs, strict=True)], runs.index, dtype=object
         )
-
-    def examples_for(self, criterion: str, document: object, salt: str) -> tuple[Example, ...]:
-        """Return the examples for a question on a criterion, except those from the judged document."""
-        own = mark_document(document, salt)
-        return tuple(x for x in self.examples if x.criterion == criterion and x.document != own)
 
 
 def find_unmoved(table: pd.DataFrame) -> dict[str, float]:

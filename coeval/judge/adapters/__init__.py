@@ -1,1 +1,0 @@
-"""Public import paths of adapters, which users write into other tools' configuration."""
