@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -208,6 +208,27 @@ def _parse_scale(text: str) -> tuple[int, int] | None:
 MAX_STEPS = 101
 """The largest number of steps of a scale: 0-100."""
 
+LIKERT_7 = 7
+_ENDS = (1, 5, LIKERT_7, 10, 100)
+"""The highest scores of the usual scales. No usual scale reaches from 0 to 7."""
+
+
+def infer_scale(scores: Iterable[float]) -> Scale | None:
+    """Return the first usual scale that contains the scores (0-1, 1-5, 0-5, 1-7, 1-10, 0-10, 0-100), or None.
+
+    >>> infer_scale([0.2, 1]), infer_scale([2, 4]), infer_scale([0, 7]), infer_scale([350])
+    (Scale(low=0, high=1), Scale(low=1, high=5), Scale(low=0, high=10), None)
+    """
+    given = [*scores]
+    if not given:
+        return Scale()
+    low, high = math.floor(min(given)), math.ceil(max(given))
+    if low >= 0:
+        ends = _ENDS if low else (end for end in _ENDS if end != LIKERT_7)
+        end = next((end for end in ends if high <= end), high)
+        return Scale(0 if low < 1 or end in (1, 100) else 1, end) if end < MAX_STEPS else None
+    return Scale(low, max(high, -low)) if max(high, -low) - low < MAX_STEPS else None
+
 
 @dataclass(slots=True)
 class Scales:
@@ -241,19 +262,51 @@ class Scales:
     def choose(self) -> tuple[dict[str, Scale], tuple[str, ...]]:
         """Return the scale of every criterion, in order of appearance, with notes on inferred scales.
 
-        If no row states a scale, it is the range of people's ratings over all criteria (because one criterion may not
-        use every step), else of the models' ratings.
+        If no row states a scale, it is the usual scale that contains people's scores, else the models' scores. Scores
+        from 0 to 1 are a scale of their own; all other criteria share one, because one of them may not use every step.
 
         Raises InputError for a range longer than ``MAX_STEPS``.
         """
-        unstated = [name for name, scale in self.stated.items() if scale is None]
-        inferred = self._observe() if unstated else Scale()
-        scales = {name: scale or inferred for name, scale in self.stated.items()}
-        if not unstated:
+        inferred = self._infer([name for name, scale in self.stated.items() if scale is None])
+        scales = {name: scale or inferred[name] for name, scale in self.stated.items()}
+        if not inferred:
             return scales, ()
-        whose = "people's" if self._people else "the models'"
-        listed = shorten(", ".join(unstated), 200)
-        return scales, (f"The file states no scale for {listed}; {inferred} was taken from {whose} ratings.",)
+        whose = "people's" if any(by_person for _, by_person, _, _ in self.scores) else "the models'"
+        notes = []
+        for scale in dict.fromkeys(inferred.values()):
+            names = [name for name, each in inferred.items() if each == scale]
+            ends = self._ends(names)
+            seen = f"{whose} ratings, which reach from {ends[0]} to {ends[1]}" if ends else "no ratings"
+            notes.append(
+                f"The file states no scale for {shorten(', '.join(names), 200)}; {scale} was taken from {seen}. State "
+                "another under Scale, or with --scale."
+            )
+        return scales, tuple(notes)
+
+    def _infer(self, names: Sequence[str]) -> dict[str, Scale]:
+        ends = {name: self._ends([name]) for name in names}
+        rest = [
+            name for name, each in ends.items() if each is None or each[0] < 0 or each[1] > 1 or each[0] == 1
+        ]
+        shared = self._ends(rest)
+        found = infer_scale(shared or ())
+        if found is None:
+            low, high = shared or (0, 0)
+            raise InputError(
+                f"the ratings reach from {low} to {high}: a scale must rise and have at most {MAX_STEPS} steps; state "
+                "it in a column 'scale', such as 1-5."
+            )
+        return {name: found if name in rest else Scale(0, 1) for name in names}
+
+    def _ends(self, names: Collection[str]) -> tuple[int, int] | None:
+        """Return the lowest and the highest step of people's scores by these criteria, else of the models'."""
+        people = any(by_person for _, by_person, _, _ in self.scores)
+        steps = [
+            (step, step if whole else step + 1)
+            for name, by_person, step, whole in self.scores
+            if name in names and by_person == people
+        ]
+        return (min(low for low, _ in steps), max(high for _, high in steps)) if steps else None
 
     def count_off(self, scales: dict[str, Scale]) -> int:
         """Return the number of scores that are off their scale, and of people's scores between its steps."""
@@ -262,23 +315,6 @@ class Scales:
             for (criterion, by_person, step, whole), n in self.scores.items()
             if not _fits(scales[criterion], by_person, step, whole)
         )
-
-    @property
-    def _people(self) -> list[tuple[int, bool]]:
-        return [(step, whole) for _, by_person, step, whole in self.scores if by_person]
-
-    def _observe(self) -> Scale:
-        scores = self._people or [(step, whole) for _, _, step, whole in self.scores]
-        if not scores:
-            return Scale()
-        low, high = min(step for step, _ in scores), max(_ceil(scores))
-        if low == high:
-            return Scale() if Scale().admits(low) else _check(Scale(low, low + 1), "the ratings")
-        return _check(Scale(low, high), "the ratings")
-
-
-def _ceil(scores: Iterable[tuple[int, bool]]) -> Iterable[int]:
-    return (step if whole else step + 1 for step, whole in scores)
 
 
 def _fits(scale: Scale, by_person: bool, step: int, whole: bool) -> bool:

@@ -225,6 +225,7 @@ def _add_ratings(source: Source, ratings: Rows[Rating], survey: Survey) -> Sourc
         drafts=Rows(lambda: _read_drafts(ratings)) if survey.runs else (),
         submissions=Rows(lambda: _read_submissions(ratings, survey.groups)) if survey.people else (),
         notes=(*source.notes, *notes, *survey.tell(scales)),
+        guessed=tuple(name for name, stated in survey.scales.stated.items() if stated is None),
     )
 
 

@@ -85,6 +85,8 @@ class Source:
     submissions: Iterable[ImportedSubmission] = ()
     notes: tuple[str, ...] = ()
     """Notes on data that was left out or repaired while reading, with counts."""
+    guessed: tuple[str, ...] = ()
+    """The criteria with a scale that no file states. It was taken from the scores, and the importer may correct it."""
     group: Group | None = None
     """The group of people whose submissions name none."""
     fields: Mapping[str, str] = field(default_factory=dict)

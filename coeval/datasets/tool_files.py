@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coeval.datasets.file_format import Format
-from coeval.datasets.rating_rows import MAX_STEPS
+from coeval.datasets.rating_rows import infer_scale
 from coeval.datasets.source import Source, source_of
 from coeval.datasets.tables.instances import MAX_NAME, name_document
 from coeval.datasets.tables.table import MAX_COLUMNS
@@ -42,7 +43,6 @@ MAX_OPTIONS = 30
 
 _YES_NO = {"yes": 1.0, "true": 1.0, "pass": 1.0, "correct": 1.0,
            "no": 0.0, "false": 0.0, "fail": 0.0, "incorrect": 0.0}  # fmt: skip
-_ENDS = (1, 5, 10, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,32 +70,91 @@ class Judgment:
     active_ms: int | None = None
 
 
+NONE = "none"
+"""The label of an item that a person submitted without choosing an option."""
+
+_NO_ANSWER = re.compile(
+    r"n/?a|nan|null|nil|none|other|missing|skip(ped)?|idk|unknown|unsure|uncertain|unclear|undecided|not? "
+    r"(applicable|sure|answer|opinion|response|rating|clear|known)|does not apply|prefer not.*"
+    r"|(i )?(do not|dont|can ?not|cant|could not|unable to|impossible to|hard to) "
+    r"(know|say|tell|judge|rate|decide|answer).*",
+    re.I,
+)
+"""The options beside a scale's numbers that mean that somebody gave no score."""
+
+_UNITS = r"stars?|points?|pts?|[★*]+"
+_NUMBERED = re.compile(
+    r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?)"
+    rf"(?:\s*\(.*|\s*(?:{_UNITS})?\s*(?:[:=.)–—-]\s*(?![0-9\s]).*)?)?",
+    re.I | re.S,
+)
+
+
 def spread_labels(judgments: Iterable[Judgment]) -> Iterator[Judgment]:
     """Yield the judgments with scores instead of labels.
 
-    Numbers are scores; yes and no are 1 and 0. For other choices, each option that somebody chose becomes a criterion,
-    scored 1 if chosen and 0 if not. Several options can thus be chosen at once.
+    Numbers are scores; yes and no are 1 and 0. An answer beside the numbers, such as "N/A", is no score and becomes a
+    comment. For other choices, each option that somebody chose becomes a criterion, scored 1 if chosen and 0 if not.
+    Several options can thus be chosen at once.
     """
     given = list(judgments)
-    options: dict[str, dict[str, None]] = defaultdict(dict)
+    chosen: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for judgment in given:
-        options[judgment.criterion].update(dict.fromkeys(judgment.labels or ()))
+        if judgment.labels is not None:
+            chosen[judgment.criterion].append(judgment.labels)
+    choices = {criterion: Choice.of(labels) for criterion, labels in chosen.items()}
     for judgment in given:
         if judgment.labels is None:
             yield judgment
         else:
-            yield from _spread(judgment, judgment.labels, list(options[judgment.criterion]))
+            yield from _spread(judgment, judgment.labels, choices[judgment.criterion])
 
 
-def _spread(judgment: Judgment, labels: tuple[str, ...], options: Sequence[str]) -> Iterator[Judgment]:
-    numbers = [read_number(option) for option in options]
-    if len(labels) <= 1 and None not in numbers:
-        yield replace(judgment, labels=None, score=read_number(labels[0]) if labels else None)
-    elif len(labels) <= 1 and all(option.strip().casefold() in _YES_NO for option in options):
-        word = labels[0].strip().casefold() if labels else ""
-        yield replace(judgment, labels=None, score=_YES_NO.get(word))
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The options of a choice, in order of appearance, and the score of each option if they are a scale.
+
+    An option without a score, such as "N/A", has the score None.
+    """
+
+    options: tuple[str, ...]
+    scores: Mapping[str, float | None] | None
+
+    @classmethod
+    def of(cls, chosen: Sequence[tuple[str, ...]]) -> Choice:
+        """Return the choice in which people chose these options. Several options at once are not a scale."""
+        options = tuple(dict.fromkeys(label for labels in chosen for label in labels))
+        if any(len(labels) > 1 for labels in chosen):
+            return cls(options, None)
+        answers = [option for option in options if not is_no_answer(option)]
+        for read in (read_number, lambda option: _YES_NO.get(option.strip().casefold())):
+            scores = {option: read(option) for option in answers}
+            if None not in scores.values() and (answers or not options):
+                return cls(options, {**dict.fromkeys(options), **scores})
+        return cls(options, None)
+
+
+def is_no_answer(option: str) -> bool:
+    """Return whether an option beside numbers or yes and no means that there is no score.
+
+    >>> is_no_answer("N/A"), is_no_answer("I don't know"), is_no_answer("Not applicable."), is_no_answer("Good")
+    (True, True, True, False)
+    """
+    words = re.sub(r"[^\w/]+", " ", option.replace("'", "").replace("’", "").replace("_", " "))
+    stripped = words.strip()
+    return not stripped or _NO_ANSWER.fullmatch(stripped) is not None or stripped.casefold() == "n a"
+
+
+def _spread(judgment: Judgment, labels: tuple[str, ...], choice: Choice) -> Iterator[Judgment]:
+    options, told = choice.options, "\n".join(filter(None, (", ".join(labels), judgment.comment)))
+    if choice.scores is not None:
+        score = choice.scores[labels[0]] if labels else None
+        if labels and score is None:
+            reason = f"“{shorten(labels[0])}” is no score"
+            yield replace(judgment, labels=None, comment=told, reason=reason)
+        else:
+            yield replace(judgment, labels=None, score=score)
     elif len(options) > MAX_OPTIONS:
-        told = "\n".join(filter(None, (", ".join(labels), judgment.comment)))
         reason = f"a choice of more than {MAX_OPTIONS} options is no score"
         yield replace(judgment, labels=None, comment=told, reason=reason)
     else:
@@ -111,34 +170,16 @@ def _spread(judgment: Judgment, labels: tuple[str, ...], options: Sequence[str])
 
 
 def read_number(text: str) -> float | None:
-    """Return a label's number, which may be followed by a hyphen, a colon or a bracket.
+    """Return the number of a label, which may be followed by a unit or by its meaning.
 
     >>> read_number("4"), read_number("4 - good"), read_number("4x"), read_number("1e999")
     (4.0, 4.0, None, None)
+    >>> [read_number(label) for label in ("5 = Excellent", "5. Good", "5 stars", "5-excellent", "2:30 pm", "3-5")]
+    [5.0, 5.0, 5.0, 5.0, None, None]
     """
-    head = text.strip()
-    for mark in (" - ", " – ", ":", "("):
-        head = head.partition(mark)[0]
-    try:
-        number = float(head) if head.isascii() and "_" not in head else math.nan
-    except ValueError:
-        return None
+    match = _NUMBERED.fullmatch(text.strip())
+    number = float(match[1]) if match else math.nan
     return number if math.isfinite(number) else None
-
-
-def infer_scale(scores: Sequence[float]) -> Scale | None:
-    """Return the first usual scale that contains the scores (0-1, 1-5, 0-5, 1-10, ...), or None.
-
-    >>> infer_scale([0.2, 1]), infer_scale([2, 4]), infer_scale([0, 7]), infer_scale([350])
-    (Scale(low=0, high=1), Scale(low=1, high=5), Scale(low=0, high=10), None)
-    """
-    if not scores:
-        return Scale()
-    low, high = math.floor(min(scores)), math.ceil(max(scores))
-    if low >= 0:
-        end = next((end for end in _ENDS if high <= end), high)
-        return Scale(0 if low < 1 or end == 1 else 1, end) if end < MAX_STEPS else None
-    return Scale(low, max(high, -low)) if max(high, -low) - low < MAX_STEPS else None
 
 
 NOBODY = "unnamed annotator"
@@ -161,6 +202,12 @@ class Gathering:
     """The scales stated in the files, by criterion."""
     left: Counter[str] = field(default_factory=Counter)
     """Notes on data that was left out or repaired, with counts."""
+    files: tuple[Path, ...] = ()
+    """All files of the study."""
+    submitted: list[tuple[Judgment, frozenset[str]]] = field(default_factory=list)
+    """The common fields of each item that a person submitted, and the questions that this person answered."""
+    choices: dict[str, None] = field(default_factory=dict)
+    """The questions with options, in order of appearance."""
 
     def add_instance(self, instance: Instance, place: str) -> bool:
         """Add an answer, and return whether it has a text. Answers without a text are left out.
@@ -202,6 +249,12 @@ class Gathering:
             check_text(text, place)
         self.judgments.append(judgment)
 
+    def open(self) -> Source:
+        """Return the study as a source that names the criteria with a scale taken from their scores."""
+        study = self.build()
+        guessed = tuple(each.text for each in study.criteria if each.text not in self.scales)
+        return replace(source_of(study), guessed=guessed)
+
     def build(self) -> Study:
         """Return the study; raise InputError if the files contain neither texts nor judgments."""
         if not self.instances and not self.judgments:
@@ -209,9 +262,8 @@ class Gathering:
                 f"The {self.tool} file contains no answer and no score; export the judged answers and "
                 "import that file."
             )
-        judgments = list(
-            spread_labels(dict.fromkeys(self.judgments))
-        )  # content that appears in two files counts once
+        # content that appears in two files counts once
+        judgments = list(spread_labels(dict.fromkeys([*self.judgments, *self._list_not_chosen()])))
         scales, notes = self._choose_scales(judgments)
         kept = [judgment for judgment in judgments if judgment.criterion in scales]
         runs = _Runs(self.tool)
@@ -232,6 +284,34 @@ class Gathering:
             submissions=tuple(submissions),
             notes=(*notes, *(f"{what}: {count:,}." for what, count in self.left.items() if count)),
         )
+
+    def _list_not_chosen(self) -> Iterator[Judgment]:
+        """Yield a judgment with the label "none" for each choice that a person submitted without an option.
+
+        Also count the answers that are no score, and the scales that were left empty, for the notes.
+        """
+        chosen: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for judgment in dict.fromkeys(self.judgments):
+            if judgment.labels is not None:
+                chosen[judgment.criterion].append(judgment.labels)
+        choices = {criterion: Choice.of(labels) for criterion, labels in chosen.items()}
+        for criterion, choice in choices.items():
+            if choice.scores is not None:
+                for label in (label for labels in chosen[criterion] for label in labels):
+                    if choice.scores[label] is None:
+                        self.left[
+                            f"Answers “{shorten(label)}” to “{shorten(criterion)}”, kept without a score"
+                        ] += 1
+        for shared, answered in dict.fromkeys(self.submitted):
+            for criterion in self.choices:
+                if criterion in answered or criterion not in choices:
+                    continue
+                name = shorten(criterion)
+                if choices[criterion].scores is None and len(choices[criterion].options) <= MAX_OPTIONS:
+                    self.left[f"Items submitted with nothing chosen for “{name}”, labelled “{NONE}”"] += 1
+                    yield replace(shared, criterion=criterion, labels=(NONE,))
+                else:
+                    self.left[f"Items submitted without an answer to “{name}”, without a score"] += 1
 
     def _choose_scales(self, judgments: Sequence[Judgment]) -> tuple[dict[str, Scale], list[str]]:
         scores: dict[str, list[float]] = defaultdict(list)
@@ -381,9 +461,10 @@ def tool_format(name: str, title: str, tool: str, recognise: Recognise, read: Re
             raise InputError(
                 f"{path.name}: contains no file of {tool}; give the path of the files that it wrote."
             )
+        gathering.files = tuple(files)
         for file in files:
             read(file, gathering)
-        return source_of(gathering.build())
+        return gathering.open()
 
     return Format(name, title, fits=lambda path, columns: fits(path, recognise), open=open_files)
 

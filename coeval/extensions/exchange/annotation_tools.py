@@ -11,14 +11,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coeval.datasets.file_format import Columns, Format
 from coeval.datasets.json_nodes import LINES, Node, load_node, load_records, peek, peek_records
-from coeval.datasets.source import Source, source_of
+from coeval.datasets.source import Source
 from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance, read_number, tool_format
-from coeval.domain import Instance
+from coeval.domain import Instance, Scale
 from coeval.errors import InputError
 from coeval.extensions.exchange.records import Results, is_label, read_answer
 
@@ -41,6 +41,10 @@ def _read_argilla(path: Path, gathering: Gathering) -> None:
     }
     rated = {name for record in records for name, given in _list_values(record)
              if name not in written and not _is_spans(given)}  # fmt: skip
+    for name, given in (pair for record in records for pair in _list_values(record) if _is_ranking(pair[1])):
+        for option in given.items():  # a rank counts places, and 1 is the first
+            known = gathering.scales.get(_name_rank(name, option), Scale(1, 2))
+            gathering.scales[_name_rank(name, option)] = Scale(1, max(known.high, len(given.items())))
     for number, record in enumerate(records, 1):
         name = record.get("id", "_server_id").name() or str(number)
         fields = record.get("fields")
@@ -60,6 +64,9 @@ def _read_responses(
     people: dict[str, Results] = defaultdict(Results)
     for question, responses in record.get("responses").entries():
         for response in responses.items():
+            if response.get("status").name() in ("draft", "discarded"):
+                gathering.left["Responses that were not submitted, left out"] += 1
+                continue
             person = response.get("user_id").name() or NOBODY
             _add_value(people[person], question, response.get("value"), instance, question in written)
     for person, results in people.items():
@@ -103,16 +110,30 @@ def _add_value(results: Results, question: str, value: Node, instance: Instance,
             if start is not None and end is not None:
                 words = instance.output[max(0, int(start)) : max(0, int(end))]
                 results.marks.setdefault(question, []).append((span.get("label").name(), words))
+    elif _is_ranking(value):
+        for option in value.items():
+            rank = option.get("rank").number()
+            if rank is not None:
+                results.scores[_name_rank(question, option)] = rank
     elif isinstance(value.value, list):
-        results.choices[question] = tuple(_name_argilla_user(option) for option in value.items())
+        results.choices[question] = tuple(_name_option(option) for option in value.items())
     elif value.value is not None and written:
         results.texts.append((question, value.text()))
     elif value.value is not None:
         results.choices[question] = (value.name(),)
 
 
-def _name_argilla_user(option: Node) -> str:
-    """Return the name of an option; an option of a ranking includes its rank."""
+def _is_ranking(value: Node) -> bool:
+    options = value.value if isinstance(value.value, list) else []
+    return bool(options) and all(isinstance(option, dict) and "rank" in option for option in options)
+
+
+def _name_rank(question: str, option: Node) -> str:
+    """Return the criterion of one option of a ranking. Its score is the option's rank."""
+    return f"{question}: rank of {_name_option(option)} (1 is first)"
+
+
+def _name_option(option: Node) -> str:
     return (option.get("value") if isinstance(option.value, dict) else option).name()
 
 
@@ -149,6 +170,9 @@ def _read_doccano(path: Path, gathering: Gathering) -> None:
         if not gathering.add_instance(build_instance(name, "", text, context=further), record.place):
             continue
         results = _read_results(record, text, written)
+        if path.stem == SHARED and len(gathering.files) > 1 and not results.empty:
+            gathering.left[f"Labels of {path.name} beside the files of each person, left out"] += 1
+            continue
         if results.empty:
             gathering.left["Texts that nobody labelled, without a judgment"] += 1
         gathering.left["Relations between passages, left out"] += len(_list(record, "relations"))
@@ -198,8 +222,11 @@ MAX_FILES = 10_000
 _STATES = ("*.json", "*/user_state.json", "*/*/user_state.json")
 _ITEMS = ("*.json*", "*.csv", "*.tsv", "data/*", "data_files/*")
 _NAMES = ("id", "instance_id", "item_id")
-_NUMBERS = ("slider", "number")
+_NUMBERS = ("slider", "number", "scale_value")
 """Potato's names for the label of a numeric scheme."""
+_TICKED = ("true", "on")
+_SELECTED = ("select-one", "selection")
+"""Potato's names for the label of a scheme whose value is the chosen option."""
 
 
 def _is_state(path: Path) -> bool:
@@ -228,9 +255,10 @@ def _open_potato(path: Path, slug: str, columns: Columns) -> Source:
             texts |= _read_items(file, gathering)
     nodes = [load_node(file) for file in states]
     rated = {scheme for node in nodes for labels in _labels(node).values() for scheme, _, _ in labels}
+    aspects = _find_aspects(nodes)
     for node in nodes:
-        _read_state(node, texts, rated, gathering)
-    return source_of(gathering.build())
+        _read_state(node, texts, rated, aspects, gathering)
+    return gathering.open()
 
 
 def _glob(folder: Path, patterns: tuple[str, ...]) -> set[Path]:
@@ -281,11 +309,43 @@ def _pairs(entries: Node) -> Iterator[tuple[Node, Node]]:
         yield parts[0], parts[1]
 
 
-def _read_state(state: Node, texts: dict[str, str], rated: set[str], gathering: Gathering) -> None:
+def _find_aspects(states: Sequence[Node]) -> set[str]:
+    """Return the schemes whose labels are aspects, each with a number as its value (multirate, rubric, range, ...).
+
+    The value of an option is the option itself or, from older versions, always the same key. The value of an aspect
+    varies, two aspects may have the same one, or people rate all aspects of an item.
+    """
+    values: dict[str, dict[str, set[float]]] = defaultdict(lambda: defaultdict(set))
+    together: dict[str, list[set[str]]] = defaultdict(list)
+    for labels in (labels for state in states for labels in _labels(state).values()):
+        rated: dict[str, set[str]] = defaultdict(set)
+        for scheme, label, value in labels:
+            number = (
+                None
+                if value.text().casefold() in ("", label.casefold(), *_TICKED)
+                else read_number(value.text())
+            )
+            if number is not None:
+                values[scheme][label].add(number)
+                rated[scheme].add(label)
+        for scheme, names in rated.items():
+            together[scheme].append(names)
+    return {
+        scheme
+        for scheme, given in values.items()
+        if len(set().union(*given.values())) < sum(map(len, given.values()))
+        or any(len(numbers) > 1 for numbers in given.values())
+        or (len(given) > 1 and all(names == set(given) for names in together[scheme]))
+    }
+
+
+def _read_state(
+    state: Node, texts: dict[str, str], rated: set[str], aspects: set[str], gathering: Gathering
+) -> None:
     people: dict[str, Results] = defaultdict(Results)
     for item, labels in _labels(state).items():
         for scheme, label, value in labels:
-            _add_label(people[item], scheme, label, value)
+            _add_label(people[item], scheme, label, value, aspects)
     for item, spans in state.get("instance_id_to_span_to_value").entries():
         for span, _ in _pairs(spans) if isinstance(spans.value, list) else ():
             start, end = span.get("start").number(), span.get("end").number()
@@ -310,12 +370,16 @@ def _read_state(state: Node, texts: dict[str, str], rated: set[str], gathering: 
         results.add_to(gathering, shared, rated, state.place)
 
 
-def _add_label(results: Results, scheme: str, label: str, value: Node) -> None:
+def _add_label(results: Results, scheme: str, label: str, value: Node, aspects: set[str]) -> None:
     words = value.text()
-    number = value.number() if isinstance(value.value, int | float) else read_number(words)
+    number = None if isinstance(value.value, bool) else read_number(words)
     if label in _NUMBERS and number is not None:
         results.scores[scheme] = number
-    elif words not in ("", label) and number is None and words.casefold() not in ("true", "on"):
+    elif label in _SELECTED and words:
+        results.choices[scheme] = (words,)
+    elif scheme in aspects and number is not None:
+        results.scores[f"{scheme}: {label}"] = number
+    elif words not in ("", label) and number is None and words.casefold() not in _TICKED:
         results.texts.append((scheme, words))
     elif value.value not in (None, False, ""):
         results.choices[scheme] = (*results.choices.get(scheme, ()), label)

@@ -6,7 +6,7 @@ is restored completely, and changes in Label Studio are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from coeval.extensions.exchange.label_studio_tasks import (
     render_results,
     standing_lines,
 )
-from coeval.extensions.exchange.records import Results, name_person, read_answer, slice_utf16
+from coeval.extensions.exchange.records import Results, name_people, name_person, read_answer, slice_utf16
 
 
 @dataclass(slots=True)
@@ -253,9 +253,11 @@ def _open_label_studio(path: Path, slug: str, columns: Columns) -> Source:
         return source_of(study.build())
     gathering = Gathering(slug, TOOL)
     rated = {name for task in tasks for name in _list_rated(task)}
+    people = [note.get("completed_by") for task in tasks for note in task.get("annotations").items()]
+    names = name_people(TOOL, people)
     for number, task in enumerate(tasks, 1):
-        _read_task(task, number, rated, gathering)
-    return source_of(gathering.build())
+        _read_task(task, number, rated, names, gathering)
+    return gathering.open()
 
 
 def _list_rated(task: Node) -> Iterator[str]:
@@ -265,7 +267,9 @@ def _list_rated(task: Node) -> Iterator[str]:
                 yield result.get("from_name").name()
 
 
-def _read_task(task: Node, number: int, rated: set[str], gathering: Gathering) -> None:
+def _read_task(
+    task: Node, number: int, rated: set[str], names: Mapping[str, str], gathering: Gathering
+) -> None:
     data = task.get("data")
     name = data.get("instance", "instance_id").name() or task.get("id").name() or str(number)
     instance = read_answer(Node({k: v for k, v in data.value.items() if k not in ("instance", "instance_id")}
@@ -288,7 +292,7 @@ def _read_task(task: Node, number: int, rated: set[str], gathering: Gathering) -
         shared = Judgment(
             instance=name,
             criterion="-",
-            by=name_person(TOOL, annotation.get("completed_by")),
+            by=names[annotation.get("completed_by").text()],
             person=True,
             shown=judges.get(shown, "") if shown else "",
             saved_at=annotation.get("updated_at", "created_at").time(),

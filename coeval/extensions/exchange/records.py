@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from coeval.datasets.json_nodes import Node
@@ -72,6 +73,19 @@ def name_person(tool: str, who: Node) -> str:
     return who.get("email").name() or full or f"{tool} {who.get('id').name()}"
 
 
+def name_people(tool: str, people: Iterable[Node]) -> dict[str, str]:
+    """Return the name of each person, by the account as JSON. Two accounts with one name also get their numbers."""
+    accounts = {who.text(): who for who in people}
+    names = {key: name_person(tool, who) for key, who in accounts.items()}
+    ids: dict[str, set[str]] = defaultdict(set)
+    for key, who in accounts.items():
+        ids[names[key]].add(who.get("id").name())
+    return {
+        key: f"{name} ({accounts[key].get('id').name()})" if len(ids[name]) > 1 else name
+        for key, name in names.items()
+    }
+
+
 def slice_utf16(text: str, start: int, end: int) -> str:
     """Return the passage between two offsets in UTF-16 units, as browsers count them.
 
@@ -136,6 +150,9 @@ class Results:
             judgments[target] = replace(known, comment="\n".join(filter(None, (known.comment, told))))
         for judgment in judgments.values():
             gathering.add(judgment, place)
+        gathering.choices |= dict.fromkeys(self.choices)
+        if shared.person:
+            gathering.submitted.append((shared, frozenset(judgments)))
 
     def _add_marks(
         self,

@@ -62,14 +62,14 @@ def test_topical_chat_correlates_as_its_reference_says(chat: Study, shared_data:
 
 
 def test_topical_chat_says_where_the_scale_is_from(chat: Study) -> None:
-    assert any("1-3 was taken from people's ratings" in note for note in chat.notes)
+    assert any("1-5 was taken from people's ratings, which reach from 1 to 3" in note for note in chat.notes)
     assert any("fewer samples" in note and note.endswith(": 202.") for note in chat.notes)
 
 
 def test_a_single_table_is_for_an_existing_task(tmp_path: Path) -> None:
     study = load(tmp_path, PEOPLE + "a,clear,p1,4\na,clear,p2,\nb,clear,p1,2\n")
     assert study.instances == () and [one.score for one in study.submissions] == [4, 2]
-    assert study.criteria[0].scale == Scale(2, 4)
+    assert study.criteria[0].scale == Scale(1, 5)
     assert "People's ratings without a score, left out: 1." in study.notes
 
 
@@ -88,9 +88,12 @@ def test_people_and_models_may_share_a_table(tmp_path: Path) -> None:
         ("score,low,high", ["0,0,1", "1,0,1"], Scale(0, 1)),
         ("score,scale", ["3,1 - 7"], Scale(1, 7)),
         ("score", ["0", "1"], Scale(0, 1)),
-        ("score", ["1.5", "3.5"], Scale(1, 4)),
+        ("score", ["1.5", "3.5"], Scale(1, 5)),
         ("score", ["3", "3"], Scale(1, 5)),
-        ("score", ["7", "7"], Scale(7, 8)),
+        ("score", ["4", "5"], Scale(1, 5)),
+        ("score", ["7", "7"], Scale(1, 7)),
+        ("score", ["0", "7"], Scale(0, 10)),
+        ("score", ["62", "95"], Scale(0, 100)),
         ("score", ["", ""], Scale(1, 5)),
     ],
 )
@@ -99,6 +102,16 @@ def test_scales_stated_and_inferred(tmp_path: Path, header: str, rows: list[str]
     study = load(tmp_path, "\n".join([f"instance,criterion,annotator,{header}", *lines]))
     assert study.criteria[0].scale == scale
     assert any("no scale" in note for note in study.notes) == (header == "score")
+
+
+def test_scores_from_0_to_1_have_a_scale_beside_a_shared_one(tmp_path: Path) -> None:
+    rows = "a,true,p,0\na,clear,p,2\na,brief,p,6\nb,true,p,1\nb,clear,p,1\nb,brief,p,1\nc,always,p,1\n"
+    study = load(tmp_path, PEOPLE + rows)
+    assert {each.text: each.scale for each in study.criteria} == {
+        "true": Scale(0, 1), "clear": Scale(1, 7), "brief": Scale(1, 7), "always": Scale(1, 7)
+    }  # fmt: skip
+    told = "The file states no scale for clear, brief, always; 1-7 was taken from"
+    assert any(note.startswith(told) for note in study.notes)
 
 
 def test_columns_can_be_mapped(tmp_path: Path) -> None:
@@ -117,7 +130,7 @@ REFUSALS = [
         PEOPLE + "a,clear,p1,3\na,clear,p1,4\n",
         "line 3: rates 'clear' of instance 'a' by 'p1' a second time, after people",
     ),
-    (PEOPLE + "a,clear,p1,0\na,clear,p2,5000\n", "the scale 0-5000 must rise"),
+    (PEOPLE + "a,clear,p1,0\na,clear,p2,5000\n", "the ratings reach from 0 to 5000: a scale must rise"),
     (PEOPLE.replace("\n", ",scale\n") + "a,clear,p1,0,high\n", "contains 'high'; write a scale such as 1-5"),
     (PEOPLE.replace("\n", ",scale\n") + "a,clear,p1,0,5-1\n", "the scale 5-1 must rise"),
     (

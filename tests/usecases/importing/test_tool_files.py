@@ -30,9 +30,9 @@ DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
         (["phoenix_annotations.csv", "phoenix_spans.jsonl"], "phoenix", 2, 2, 3),
         (["openai_evals.jsonl"], "openai-evals", 2, 3, 0),
         (["label_studio.json"], "label-studio", 2, 1, 9),
-        (["argilla.json"], "argilla", 2, 1, 8),
+        (["argilla.json"], "argilla", 2, 1, 16),
         (["doccano/ann.jsonl", "doccano/bo.jsonl"], "doccano", 2, 0, 6),
-        (["potato/annotation_output/ann/user_state.json", "potato/items.jsonl"], "potato", 2, 0, 5),
+        (["potato/annotation_output/ann/user_state.json", "potato/items.jsonl"], "potato", 2, 0, 8),
     ],
 )
 def test_a_file_is_imported_once(

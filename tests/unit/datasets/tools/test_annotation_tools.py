@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,9 @@ def test_argilla() -> None:
         (ANN, "r-001", "quality"): 5, (BO, "r-001", "quality"): 3, (ANN, "r-002", "quality"): 1,
         (ANN, "r-001", "flaws: vague"): 1, (ANN, "r-001", "flaws: long"): 1,
         (BO, "r-002", "flaws: vague"): 1, (BO, "r-002", "flaws: long"): 0,
+        (ANN, "r-001", "flaws: none"): 0, (BO, "r-002", "flaws: none"): 0,
+        (ANN, "r-002", "flaws: vague"): 0, (ANN, "r-002", "flaws: long"): 0, (ANN, "r-002", "flaws: none"): 1,
+        (BO, "r-001", "flaws: vague"): 0, (BO, "r-001", "flaws: long"): 0, (BO, "r-001", "flaws: none"): 1,
         (ANN, "r-001", "passages: good"): 1,
     }  # fmt: skip
     assert evidence(study) == [(ANN, "passages: good", "“Two fingers”")]
@@ -106,6 +110,75 @@ def test_the_other_exports_of_doccano(tmp_path: Path) -> None:
     )
     (written,) = load_study(path, slug="t").submissions
     assert written.score is None and written.rows[0].text.startswith("A long translation")
+
+
+def test_the_shared_file_of_doccano_does_not_repeat_the_work_of_people(tmp_path: Path) -> None:
+    for name in ("ann", "bo", "all"):
+        (tmp_path / f"{name}.jsonl").write_text('{"id": 1, "text": "one", "label": ["A"], "Comments": []}\n')
+    study = load_study(tmp_path, slug="t")
+    assert {s.person for s in study.submissions} == {"ann", "bo"} and len(study.instances) == 1
+    assert "Labels of all.jsonl beside the files of each person, left out: 1." in study.notes
+
+
+def state(person: str, items: dict[str, dict[str, str]], scheme: str = "quality") -> str:
+    labels = {
+        item: [[{"schema": scheme, "name": name}, value] for name, value in chosen.items()]
+        for item, chosen in items.items()
+    }
+    return json.dumps({"user_id": person, "instance_id_to_label_to_value": labels})
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        # aspects: values vary, are shared, or all aspects are rated together
+        ({"a": {"Fluency": "4", "Clarity": "2"}, "b": {"Fluency": "3", "Clarity": "5"}},
+         {("a", "quality: Fluency"): 4, ("a", "quality: Clarity"): 2,
+          ("b", "quality: Fluency"): 3, ("b", "quality: Clarity"): 5}),
+        ({"a": {"Fluency": "4", "Clarity": "4"}}, {("a", "quality: Fluency"): 4, ("a", "quality: Clarity"): 4}),
+        ({"a": {"range_low": "20", "range_high": "60"}},
+         {("a", "quality: range_low"): 20, ("a", "quality: range_high"): 60}),
+        ({"a": {"scale_value": "-2"}, "b": {"scale_value": "1"}}, {("a", "quality"): -2, ("b", "quality"): 1}),
+        # options: the value is the option, or always the same key
+        ({"a": {"3": "3"}, "b": {"5": "5"}}, {("a", "quality"): 3, ("b", "quality"): 5}),
+        ({"a": {"select-one": "4 - good"}, "b": {"select-one": "N/A"}}, {("a", "quality"): 4, ("b", "quality"): None}),
+        ({"a": {"rude": "1"}, "b": {"long": "2"}},
+         {("a", "quality: rude"): 1, ("a", "quality: long"): 0, ("b", "quality: rude"): 0, ("b", "quality: long"): 1}),
+    ],
+)  # fmt: skip
+def test_the_labels_of_potato_are_aspects_or_options(
+    tmp_path: Path, items: dict[str, dict[str, str]], expected: dict[tuple[str, str], float]
+) -> None:
+    path = tmp_path / "user_state.json"
+    path.write_text(state("ann", items))
+    study = load_study(path, slug="t")
+    assert {(s.instance, s.criterion): s.score for s in study.submissions} == expected
+
+
+def test_a_ranking_keeps_its_order(tmp_path: Path) -> None:
+    def rank(user: str, *order: str) -> dict[str, object]:
+        return {"user_id": user, "value": [{"value": option, "rank": n} for n, option in enumerate(order, 1)]}
+
+    record = {"id": "r", "fields": {"text": "Hello"}, "suggestions": {},
+              "responses": {"best": [rank("ann", "x", "y", "z"), rank("bo", "z", "y", "x")]}}  # fmt: skip
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps([record]))
+    study = load_study(path, slug="t")
+    given = {(s.person, s.criterion.split()[3]): s.score for s in study.submissions}
+    assert given == {("ann", "x"): 1, ("ann", "y"): 2, ("ann", "z"): 3,
+                     ("bo", "x"): 3, ("bo", "y"): 2, ("bo", "z"): 1}  # fmt: skip
+    assert {str(each.scale) for each in study.criteria} == {"1-3"}
+
+
+def test_a_response_that_was_not_submitted_is_left_out(tmp_path: Path) -> None:
+    responses = [{"user_id": "ann", "value": 4, "status": "submitted"},
+                 {"user_id": "bo", "value": 1, "status": "discarded"}]  # fmt: skip
+    record = {"id": "r", "fields": {"text": "Hello"}, "suggestions": {}, "responses": {"good": responses}}
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps([record]))
+    study = load_study(path, slug="t")
+    assert scores(study) == {("ann", "r", "good"): 4}
+    assert "Responses that were not submitted, left out: 1." in study.notes
 
 
 def test_two_people_with_two_texts_of_one_id(tmp_path: Path) -> None:

@@ -171,3 +171,66 @@ def test_the_configuration_names_what_the_tasks_hold() -> None:
     names = {region["from_name"] for task in render_tasks(study) for part in ("annotations", "predictions")
              for annotation in task[part] for region in annotation["result"]}  # fmt: skip
     assert names and all(f'name="{name}"' in config for name in names)
+
+
+def choose(number: int, person: object, *options: str, skipped: bool = False) -> dict[str, Any]:
+    result = {"type": "choices", "from_name": "q", "value": {"choices": list(options)}}
+    return {
+        "id": number,
+        "completed_by": person,
+        "was_cancelled": skipped,
+        "result": [result] if options else [],
+    }
+
+
+def load_choices(tmp_path: Path, *items: list[dict[str, Any]]) -> Study:
+    tasks = [
+        {"id": n, "data": {"text": f"Text {n}"}, "annotations": given} for n, given in enumerate(items, 1)
+    ]
+    return load_study(write(tmp_path / "tasks.json", tasks), slug="t")
+
+
+def given(study: Study) -> dict[tuple[str, str, str], float | None]:
+    return {(s.person.split()[-1], s.instance, s.criterion): s.score for s in study.submissions}
+
+
+def test_nothing_chosen_is_the_label_none_where_the_item_was_submitted(tmp_path: Path) -> None:
+    study = load_choices(
+        tmp_path,
+        [choose(1, 1, "rude", "long"), choose(2, 2)],
+        [choose(3, 1, skipped=True), choose(4, 2, "long")],
+    )
+    assert given(study) == {
+        ("1", "1", "q: rude"): 1, ("1", "1", "q: long"): 1, ("1", "1", "q: none"): 0,
+        ("2", "1", "q: rude"): 0, ("2", "1", "q: long"): 0, ("2", "1", "q: none"): 1,
+        ("2", "2", "q: rude"): 0, ("2", "2", "q: long"): 1, ("2", "2", "q: none"): 0,
+    }  # fmt: skip
+    assert "Items submitted with nothing chosen for “q”, labelled “none”: 1." in study.notes
+    assert "Skipped annotations, left out: 1." in study.notes
+
+
+@pytest.mark.parametrize("answer", ["N/A", "n.a.", "Not applicable", "I don't know", "Can’t tell", "unsure"])
+@pytest.mark.parametrize(("high", "low"), [("5 = Excellent", "1 = Poor"), ("5. Good", "1. Bad"), ("5 stars", "1 star"),
+                                           ("5-excellent", "1-poor"), ("5", "1")])  # fmt: skip
+def test_an_answer_beside_the_numbers_is_no_score(tmp_path: Path, answer: str, high: str, low: str) -> None:
+    study = load_choices(
+        tmp_path, [choose(1, 1, high), choose(2, 2, low)], [choose(3, 1, answer), choose(4, 2)]
+    )
+    assert given(study) == {("1", "1", "q"): 5, ("2", "1", "q"): 1, ("1", "2", "q"): None}
+    assert study.criteria[0].scale == Scale(1, 5)
+    assert f"Answers “{answer}” to “q”, kept without a score: 1." in study.notes
+    assert "Items submitted without an answer to “q”, without a score: 1." in study.notes
+    assert [row.text for s in study.submissions if s.score is None for row in s.rows] == [answer]
+
+
+def test_times_and_numbered_options_of_several_are_no_scale(tmp_path: Path) -> None:
+    study = load_choices(tmp_path, [choose(1, 1, "2:30 pm")], [choose(2, 1, "3:00 pm")])
+    assert {each.text for each in study.criteria} == {"q: 2:30 pm", "q: 3:00 pm"}
+    study = load_choices(tmp_path, [choose(1, 1, "1. grammar", "2. facts")], [choose(2, 1, "1. grammar")])
+    assert given(study)["1", "2", "q: 1. grammar"] == 1 and given(study)["1", "2", "q: 2. facts"] == 0
+
+
+def test_two_accounts_with_one_name_are_two_people(tmp_path: Path) -> None:
+    people = [{"id": n, "first_name": "Ann", "last_name": "Lee"} for n in (3, 8)]
+    study = load_choices(tmp_path, [choose(1, people[0], "4"), choose(2, people[1], "2")])
+    assert {(s.person, s.score) for s in study.submissions} == {("Ann Lee (3)", 4), ("Ann Lee (8)", 2)}
