@@ -166,7 +166,7 @@ def _list_alike(draft: Draft, others: Sequence[Draft]) -> list[Draft]:
     """
     if len(others) < LEAST:
         return [other for other in others if list_words(other) == list_words(draft)]
-    near = NEAR * float(np.std([other.score for other in others]))
+    near = NEAR * float(np.std([other.score for other in others if other.score is not None]))
     own, *suggested = suggest_scores(others[::2], [draft, *others[1::2]])
     return [other for other, one in zip(others[1::2], suggested, strict=True) if abs(one - own) <= near]
 

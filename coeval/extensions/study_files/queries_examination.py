@@ -33,8 +33,17 @@ ENUMERATIONS = {
 """Columns with a fixed set of values that the schema does not enforce."""
 
 OFF = "s.{0} IS NOT NULL AND NOT s.{0} BETWEEN c.scale_min - 0.000001 AND c.scale_max + 0.000001"
-SCORED = dict.fromkeys(("submission", "first_score", "draft", "adjudication"), OFF.format("score"))
-"""The condition for a score outside the scale, for each table with scores by a criterion."""
+IMPORTED = (
+    "SELECT 1 FROM submission i WHERE i.annotator = s.annotator AND i.instance = s.instance"
+    " AND i.criterion = s.criterion AND i.import_batch IS NOT NULL"
+)
+SCORED = {
+    "submission": f"s.import_batch IS NULL AND {OFF.format('score')}",
+    "first_score": f"{OFF.format('score')} AND NOT EXISTS ({IMPORTED})",
+    "draft": f"{OFF.format('score')} AND s.run NOT IN (SELECT id FROM run WHERE protocol = 'imported')",
+    "adjudication": OFF.format("score"),
+}
+"""The condition for a score outside the scale, by table. An import keeps such scores as its file has them."""
 
 Portion = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 """A table with its columns and its rows."""

@@ -87,5 +87,5 @@ class ConclusionScoreEvidence(Several):
     summary = "A conclusion, a score, and evidence quoted from the output"
     answer_tokens = 220
     form = Form("coeval", evaluation_schema)
-    templates = ("case", "coeval")
+    templates: ClassVar[tuple[str, ...]] = ("case", "coeval")
     several_template = "coeval-several"

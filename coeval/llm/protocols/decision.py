@@ -237,8 +237,9 @@ class Decision(Protocol):
     ) -> ImportedDraft:
         """Return the draft with a conclusion and evidence. It keeps its score, and stays if they cannot be read."""
         criterion = self.brief.criteria[number]
-        assert draft.score is not None
-        step = min(criterion.scale.steps, key=lambda step: abs(step - draft.score))
+        score = draft.score
+        assert score is not None
+        step = min(criterion.scale.steps, key=lambda step: abs(step - score))
         options = replace(
             self.options, protocol="coeval", model=self.options.explain_model or self.options.model,
             criteria_per_call=1, explain="",

@@ -383,8 +383,8 @@ class PostgresStore:
             StorageError: always; the message names these tools.
         """
         raise StorageError(
-            f"{self.shown_address} is not a file: back it up with pg_dump, or copy it into a file with “python -m "
-            f'coeval move --from "$COEVAL_DB" --to {shlex.quote(str(target))}”, where COEVAL_DB is its address.',
+            f"{self.shown_address} is not a file: back it up with pg_dump, or copy it into a file. The command is "
+            f'“python -m coeval move --from "$COEVAL_DB" --to {shlex.quote(str(target))}”.',
         )
 
     def close(self) -> None:

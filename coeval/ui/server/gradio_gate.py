@@ -142,7 +142,7 @@ class _ShortTraceback:
 
 def shorten_tracebacks() -> None:
     """Let Gradio's queue write one line for an event whose inputs are wrong."""
-    queueing.traceback = _ShortTraceback  # type: ignore[attr-defined]
+    queueing.traceback = _ShortTraceback  # type: ignore[assignment]
 
 
 def _unreadable(message: str) -> Response:

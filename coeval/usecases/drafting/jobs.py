@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from coeval.domain import Job, JobState, Person
@@ -266,14 +266,15 @@ class Worker:
             self._update(job, state=state, message=str(report), **counts)
 
     async def _draft_criteria(self, job: Job) -> None:
-        slug, asked, version = (job.params[name] for name in ("slug", "asked", "version"))
+        slug, asked = str(job.params["slug"]), cast(dict[str, Any], job.params["asked"])
+        version = cast(int | None, job.params["version"])
         should_stop = _Watch(self.context, job, self._stopping)
         with Hold(self.context, job=job.id) as hold:
             await asyncio.to_thread(hold.take, f"criteria {slug}", "The draft of criteria")
             work = asyncio.ensure_future(
                 draft_criteria(
-                    self.context, OPERATOR, str(slug), **dict(asked),  # type: ignore[call-overload]
-                    version=version, job=job.id, on_progress=lambda progress: self._note(job, progress),
+                    self.context, OPERATOR, slug, **asked, version=version, job=job.id,
+                    on_progress=lambda progress: self._note(job, progress),
                 )
             )  # fmt: skip
             while not work.done():

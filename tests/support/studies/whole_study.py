@@ -44,6 +44,7 @@ WORDS = {
     ("crowd", "settings_json"): ["{}"],
     ("answer_key", "accepted_json"): ["[]", "[1.0, 2.5]"],
     ("answer_key", "must_json"): ["[]", "[1]"],
+    **{(table, "score"): [1.0, 2.5, 4.0] for table in ("draft", "first_score", "submission", "adjudication")},
 }
 SECRET = {
     ("task", "seed"),

@@ -201,8 +201,10 @@ def _are_identical(rows: pd.DataFrame, terms: Terms) -> bool:
     """Return whether both systems gave the same outputs to the same documents."""
     if "output" not in rows or rows.empty:
         return False
-    texts = rows.groupby(["system", "document"])["output"].agg(lambda column: tuple(sorted(map(str, column))))
-    sides = [dict(texts.get(system, {})) for system in (terms.new, terms.old)]
+    sides = []
+    for system in (terms.new, terms.old):
+        side = rows[rows["system"] == system]
+        sides.append(sorted(zip(side["document"].astype(str), side["output"].astype(str), strict=True)))
     return sides[0] == sides[1]
 
 
