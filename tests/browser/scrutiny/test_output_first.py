@@ -111,6 +111,16 @@ def test_output_and_form_are_in_view_on_every_item(
 
 
 @pytest.mark.parametrize("screen", SCREENS)
+def test_nothing_covers_short_texts(page: Page, bench: Bench, screen: tuple[int, int]) -> None:
+    """The bar for an output out of view lay over the question of every short answer."""
+    bench.instances = [Instance("x1", "Why did it shrink?", "Wash it again.", "d1")]
+    page.set_viewport_size({"width": screen[0], "height": screen[1]})
+    bench.open_bench(page)
+    page.wait_for_timeout(250)
+    expect(page.locator(".wb-passage")).to_be_hidden()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
 def test_the_evidence_line_brings_passages_of_both_texts_into_view(
     page: Page, article: Bench, screen: tuple[int, int]
 ) -> None:

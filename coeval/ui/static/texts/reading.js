@@ -199,7 +199,7 @@ export class Reading {
     const mark = output.body.querySelector('mark.is-on');
     const edge = scroller.getBoundingClientRect();
     const box = (mark ?? output.node).getBoundingClientRect();
-    const least = mark ? 8 : 100; // pixels that are enough to see what is judged
+    const least = Math.min(mark ? 8 : 100, box.height - 1); // pixels that are enough to see what is judged
     const isAway = box.bottom < edge.top + least || box.top > edge.bottom - least;
     bar.hidden = this.isPinned || !output.text || !isAway;
     if (bar.hidden) return;
