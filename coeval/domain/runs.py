@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
+from typing import Any
 
 # Requests to a model, and its answers.
 
@@ -38,8 +39,30 @@ class TypedQuestion:
     levels: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """The parameters of a request that settings, run records and judge.json pass on as they are.
+
+    A new one is a field here, an option in ``cli/run_options.py``, a field in ``ui/setup/prefill_tab.py``, and a field
+    of ``Asking`` in the judge's ``file_schema.py``. The endpoint gets it under the field's name.
+    """
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    top_p: float | None = None
+    reasoning_effort: str = ""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters by name, for another value that has them."""
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+
+PARAMETERS = tuple(member.name for member in fields(Parameters))
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
+class Request(Parameters):
     """One question to a model, complete except for the endpoint.
 
     ``schema`` is a JSON schema for the answer, if the protocol needs one. The client decides how to enforce
@@ -51,11 +74,7 @@ class Request:
     model: str
     messages: tuple[Message, ...]
     schema: Mapping[str, object] | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
     logprobs: bool = False
-    top_p: float | None = None
-    reasoning_effort: str = ""
     questions: tuple[TypedQuestion, ...] = ()
     lined: bool = False
 
@@ -82,7 +101,7 @@ class Request:
 
 
 _NAMES = [member.name for member in fields(Request) if member.name != "lined"]
-_LATER = ("top_p", "reasoning_effort", "questions")
+_LATER = (*(name for name in PARAMETERS if name not in ("temperature", "max_tokens")), "questions")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from coeval.extensions.judge.model.file_schema import (
 from coeval.extensions.judge.model.judge_file import write_judge
 from coeval.extensions.judge.seal import get_file_salt, require_seal
 from coeval.extensions.judge.seal_types import Opening, Part, Seal
-from coeval.llm.prompting.template_files import JudgeOptions, find_templates, list_wordings
+from coeval.llm.prompting.template_files import JUDGE_SETTINGS, JudgeOptions, find_templates, list_wordings
 from coeval.llm.protocols.protocol import Brief, Protocol, build_protocol, list_protocols
 from coeval.store import Database
 from coeval.store.queries import drafts, people, tasks
@@ -39,10 +39,7 @@ from coeval.usecases.drafting.run_settings import RunSettings
 
 # A run's record contains its settings, so that the judge can ask in the same way again, here or from a file.
 
-_OPTIONS = (
-    "samples", "temperature", "top_p", "max_tokens", "reasoning_effort", "persona", "logprobs", "reference",
-    "criteria_per_call", "explain", "explain_model", "steps",
-)  # fmt: skip
+_OPTIONS = (*(name for name in JUDGE_SETTINGS if name not in ("model", "protocol")), "steps")
 """The recorded settings of a run, by the names of ``JudgeOptions``."""
 
 MISSING = "its protocol, the texts of its prompts, the model's settings and the number of answers"

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from coeval.domain import Request
+from coeval.domain.runs import PARAMETERS
 from coeval.folded_text import clean_text
 
 
@@ -28,7 +29,8 @@ class Rung(StrEnum):
 _NEXT_RUNG = {Rung.SCHEMA: Rung.JSON, Rung.JSON: Rung.TEXT}
 _NEXT_TOP = {20: 5, 5: 0}
 _NEXT_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": ""}
-_OPTIONAL = ("temperature", "top_p", "reasoning_effort", "n")
+_NAMED = tuple(name for name in PARAMETERS if name != "max_tokens")
+_OPTIONAL = (*_NAMED, "n")
 """Optional parameters. Each is left out if the endpoint refuses it."""
 
 JSON_INSTRUCTION = (
@@ -62,16 +64,12 @@ def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> d
     if request.schema is not None and not (request.lined and abilities.rung is Rung.TEXT):
         schema = request.schema if abilities.bounds else _without_bounds(request.schema)
         _ask_for_json(body, schema, abilities.rung)
-    parameters: dict[str, float | str | None] = {
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-        "reasoning_effort": request.reasoning_effort or None,
-        "n": answers if answers > 1 else None,
-    }
+    parameters: dict[str, object] = {name: getattr(request, name) for name in _NAMED}
+    parameters["n"] = answers if answers > 1 else None
     body |= {
         name: value
         for name, value in parameters.items()
-        if value is not None and name not in abilities.refused
+        if value not in (None, "") and name not in abilities.refused
     }
     if request.max_tokens is not None and abilities.limit:
         body[abilities.limit] = request.max_tokens

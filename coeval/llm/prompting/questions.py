@@ -106,11 +106,8 @@ def render_request(
         model=options.model,
         messages=(Message("user", text, tuple(image.source for image in images)),),
         schema=schema,
-        temperature=options.temperature,
-        max_tokens=options.max_tokens,
         logprobs=logprobs,
-        top_p=options.top_p,
-        reasoning_effort=options.reasoning_effort,
+        **options.parameters,
     )
 
 

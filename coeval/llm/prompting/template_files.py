@@ -6,10 +6,11 @@ import hashlib
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 
+from coeval.domain.runs import Parameters
 from coeval.errors import InputError
 
 PERSONAS: Mapping[str, str] = {
@@ -21,33 +22,42 @@ PERSONAS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeOptions:
-    """The settings of one judge: the model and the way to ask it.
+class JudgeSettings(Parameters):
+    """The settings of one judge: the model and the way to ask it. A run records them.
 
-    ``samples`` is the number of answers that are averaged (None: the protocol's default). ``steps`` holds auto-CoT
-    steps by the text of their criterion. ``logprobs`` requests the expected score over the scale's tokens; if the
-    endpoint gives no log-probabilities, a draft has no score. ``reference`` shows the judge each instance's reference.
-    ``criteria_per_call`` is the largest number of criteria in one question (0: all), if the protocol supports several.
-    ``templates`` is a folder with the user's own copies of templates.
+    ``samples`` is the number of answers that are averaged (None: the protocol's default). ``logprobs`` requests the
+    expected score over the scale's tokens; if the endpoint gives no log-probabilities, a draft has no score.
+    ``reference`` shows the judge each instance's reference. ``criteria_per_call`` is the largest number of criteria in
+    one question (0: all), if the protocol supports several.
     """
 
-    model: str
+    model: str = ""
     protocol: str = "coeval"
     samples: int | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
     persona: str = ""
-    steps: Mapping[str, str] = field(default_factory=dict)
     logprobs: bool = False
-    templates: Path | None = None
-    top_p: float | None = None
-    reasoning_effort: str = ""
     reference: bool = False
     criteria_per_call: int = 1
     explain: str = ""
     """The decisions that a chat model explains in words: "uncertain", "all", or "" for none."""
     explain_model: str = ""
     """The model that explains decisions; "" for the model that decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions(JudgeSettings):
+    """The settings of one judge, with the texts that its prompts need.
+
+    ``steps`` holds auto-CoT steps by the text of their criterion. ``templates`` is a folder with the user's own copies
+    of templates.
+    """
+
+    steps: Mapping[str, str] = field(default_factory=dict)
+    templates: Path | None = None
+
+
+JUDGE_SETTINGS = {member.name: member.default for member in fields(JudgeSettings)}
+"""The settings of a judge by name, with their defaults."""
 
 
 # Templates are versioned files (templates/*.md, or the user's own copies). Every variable must have a value.

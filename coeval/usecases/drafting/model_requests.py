@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from coeval.domain import MAX_REMARK, Answer, Ask, CriteriaSet, JobState, Person, Proposal, Request, Task
 from coeval.errors import InputError, ModelError, SupersededError, UnreadableAnswerError
 from coeval.llm.client.client import Client
-from coeval.llm.prompting.template_files import find_templates
+from coeval.llm.prompting.template_files import JudgeOptions, find_templates
 from coeval.llm.proposals import MAX_EXAMPLES
 from coeval.llm.proposals import draft_criteria as ask_for_criteria
 from coeval.llm.proposals import draft_steps as ask_for_steps
@@ -255,18 +255,17 @@ async def draft_criteria(
         shown = list(tasks.list_instances(db, task.id, limit=min(examples, MAX_EXAMPLES)))
         version = version or get_next_version(db, task)
     async with build_runner(context, concurrency=min(samples, context.settings.concurrency)) as runner:
-        asked: dict[str, Any] = {
-            "count": count,
-            "temperature": temperature,
-            "top_p": top_p,
-            "max_tokens": max_tokens,
-            "examples": shown,
-            "templates": find_templates(templates),
-        }
-        used = model or context.settings.model
+        options = JudgeOptions(
+            model or context.settings.model,
+            temperature=temperature,
+            top_p=top_p,
+            max_tokens=max_tokens,
+            templates=find_templates(templates),
+        )
         counted = partial(_counted, Meter(samples, runner.usage), on_progress)
         proposals = await ask_until_new(
-            runner, lambda ask: ask_for_criteria(counted(ask), task, used, samples, **asked)
+            runner,
+            lambda ask: ask_for_criteria(counted(ask), task, options, samples, count=count, examples=shown),
         )
     with context.store.write() as db:
         if job is not None:

@@ -10,6 +10,7 @@ from itertools import islice
 from coeval.domain import CriteriaSet, Instance, Person, Run, Task
 from coeval.domain.runs import RunExample
 from coeval.errors import InputError, NotFoundError
+from coeval.llm.prompting.template_files import JUDGE_SETTINGS
 from coeval.llm.prompting.worked_examples import Example, with_examples
 from coeval.llm.protocols.protocol import (
     Brief,
@@ -177,16 +178,8 @@ def questions_of(context: Context, protocol: Protocol | Beside, item: Item) -> Q
     return chosen.render_calls(item, instance)
 
 
-_LATER = {
-    "top_p": None,
-    "max_tokens": None,
-    "reasoning_effort": "",
-    "reference": False,
-    "criteria_per_call": 1,
-    "explain": "",
-    "explain_model": "",
-}
-"""Parameters that earlier versions did not record, with the values that their runs used."""
+_RECORDED = ("model", "protocol", "samples", "temperature", "persona", "logprobs")
+"""The settings of a judge that every run records. The others are recorded where they differ from the default."""
 
 
 def _params(settings: RunSettings, protocol: Protocol) -> dict[str, object]:
@@ -200,7 +193,11 @@ def _params(settings: RunSettings, protocol: Protocol) -> dict[str, object]:
     }
     if settings.endpoint:
         params["endpoint"] = settings.endpoint
-    params |= {name: value for name in _LATER if (value := getattr(settings, name)) != _LATER[name]}
+    params |= {
+        name: value
+        for name, default in JUDGE_SETTINGS.items()
+        if name not in _RECORDED and (value := getattr(settings, name)) != default
+    }
     if protocol.uses_assistants:
         names = [assistant.name for assistant in protocol.brief.assistants]
         params |= {"plan": protocol.brief.plan, "assistants": names}

@@ -7,34 +7,20 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 from coeval.errors import InputError
 from coeval.llm.client.connection import resolve_address
-from coeval.llm.prompting.template_files import JudgeOptions, find_templates
-from coeval.llm.protocols.protocol import FIRST, get_protocol
+from coeval.llm.prompting.template_files import JUDGE_SETTINGS, JudgeOptions, JudgeSettings, find_templates
+from coeval.llm.protocols.protocol import get_protocol
 from coeval.llm.running.ledger import Prices
 from coeval.settings import Settings, show_address
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettings:
-    """The settings of a run. ``limit`` is the largest number of drafts; None for all.
+class RunSettings(JudgeSettings):
+    """The settings of a run: those of its judge, and how the run goes. ``limit`` is the largest number of drafts; None
+    for all.
 
     ``pilot`` is the number of instances, spread over the task, to draft for now; 0 for all.
-
-    Fields that are also in `JudgeOptions` have the same meaning.
     """
 
-    model: str = ""
-    protocol: str = FIRST
-    samples: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    reasoning_effort: str = ""
-    persona: str = ""
-    logprobs: bool = False
-    reference: bool = False
-    criteria_per_call: int = 1
-    explain: str = ""
-    explain_model: str = ""
     templates: str = ""
     """A folder with the user's own templates, or the name of one of CoEval's wordings; empty for the default."""
     endpoint: str = ""
@@ -56,23 +42,8 @@ class RunSettings:
 
     def judge_options(self, steps: Mapping[str, str] | None = None) -> JudgeOptions:
         """Return the options of each judgment; ``steps`` has the steps by the text of their criterion."""
-        return JudgeOptions(
-            model=self.model,
-            protocol=self.protocol,
-            samples=self.samples,
-            temperature=self.temperature,
-            top_p=self.top_p,
-            max_tokens=self.max_tokens,
-            reasoning_effort=self.reasoning_effort,
-            persona=self.persona,
-            logprobs=self.logprobs,
-            reference=self.reference,
-            criteria_per_call=self.criteria_per_call,
-            explain=self.explain,
-            explain_model=self.explain_model,
-            templates=find_templates(self.templates),
-            steps=steps or {},
-        )
+        judge = {name: getattr(self, name) for name in JUDGE_SETTINGS}
+        return JudgeOptions(**judge, templates=find_templates(self.templates), steps=steps or {})
 
     @property
     def doubts(self) -> list[str]:
@@ -114,9 +85,13 @@ class RunSettings:
         return [
             "ablation" if self.ablation else "steps" if self.steps else "",
             f"{self.samples} samples" if self.samples else "",
-            f"temperature {self.temperature:g}" if self.temperature is not None else "",
-            f"top_p {self.top_p:g}" if self.top_p is not None else "",
-            f"effort {self.reasoning_effort}" if self.reasoning_effort else "",
+            *(
+                f"{name.removeprefix('reasoning_')} {value}"
+                if isinstance(value, str)
+                else f"{name} {value:g}"
+                for name, value in self.parameters.items()
+                if value not in (None, "") and name != "max_tokens"
+            ),
             self.persona,
             "expected score" if self.logprobs else "",
             "reference" if self.reference else "",

@@ -20,9 +20,18 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from coeval.domain import Criterion, Guide, Instance, Scale
+from coeval.domain.runs import PARAMETERS
 from coeval.errors import InputError
 from coeval.extensions.judge.model import judge_file, verify
-from coeval.extensions.judge.model.file_schema import JudgeFile, Label, Question, describe_questions
+from coeval.extensions.judge.model.file_schema import (
+    KEPT_SETTINGS,
+    Asking,
+    JudgeFile,
+    Label,
+    Question,
+    describe_asking,
+    describe_questions,
+)
 from coeval.extensions.judge.model.fitted import Calibration, Fitted, Isotonic
 from coeval.extensions.judge.model.judge_file import (
     load_judge,
@@ -34,8 +43,12 @@ from coeval.extensions.judge.model.judge_file import (
 from coeval.extensions.judge.model.verify import hash_content
 from coeval.extensions.judge.model.verify import main as verify_main
 from coeval.extensions.judge.runtime.judge import Judge
+from coeval.llm.client.abilities import Abilities, build_body
 from coeval.llm.prompting.worked_examples import Example, mark_document
-from tests.support.studies.judge_files import SALT, make_judge, make_key, make_protocol
+from coeval.llm.protocols.protocol import Brief, build_protocol
+from coeval.usecases.drafting.run_settings import RunSettings
+from tests.support.models.single_judgment import render_calls
+from tests.support.studies.judge_files import SALT, TASK, make_judge, make_key, make_protocol
 
 KEY = "sk-proj-a1b2c3d4e5f6g7h8i9j0"
 PEOPLE = ("Wilhelmina Grape", "otto")
@@ -49,6 +62,19 @@ def example(**values: Any) -> Example:
 def fitted(**values: Any) -> Fitted:
     maps = {"Be right.": Isotonic(raw=(1.0, 5.0), people=(1.0, 3.0))}
     return Fitted(examples=(example(**values),), calibration=Calibration(maps=maps))
+
+
+def test_every_parameter_of_a_request_goes_from_the_settings_to_the_endpoint_and_through_the_file() -> None:
+    values = {"temperature": 0.25, "max_tokens": 77, "top_p": 0.5, "reasoning_effort": "low"}
+    assert set(values) == set(PARAMETERS), "give the new parameter a value here"
+    options = RunSettings("m", "score-only", **values).judge_options()  # type: ignore[arg-type]
+    (request, _), *_ = render_calls(TASK, Criterion("Be right."), Instance("1", "a", "b"), options)
+    assert request.parameters == values
+    body = build_body(request, Abilities())
+    assert {name: body[name] for name in values} == values
+    asking = describe_asking("j", build_protocol(Brief(TASK, {1: Criterion("Be right.")}, options)))
+    assert {name: getattr(asking, name) for name in values} == values
+    assert set(KEPT_SETTINGS) <= set(Asking.model_fields)
 
 
 def test_what_is_written_is_read_back_whole(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from coeval.domain import Criterion, Instance, Task
 from coeval.errors import InputError
 from coeval.llm.prompting.presets import PRESETS, SUMMEVAL, SUMMEVAL_G_EVAL, TOPICAL_CHAT, get_preset
-from coeval.llm.prompting.template_files import find_templates, list_wordings, load_template
+from coeval.llm.prompting.template_files import JudgeOptions, find_templates, list_wordings, load_template
 from coeval.llm.proposals import render_criteria_request
 from coeval.llm.protocols.protocol import Brief, Item, build_protocol, list_protocols
 from coeval.ui.server.plain_pages import render_help
@@ -110,12 +110,12 @@ def test_the_paper_asks_for_criteria_without_a_number_and_our_own_wording_with_o
     asked = dict(get_preset("coeval-paper").ideation)
     assert asked.pop("samples") == 1
     folder = find_templates(str(asked.pop("templates")))
-    request = render_criteria_request(TASK, "m", templates=folder, **asked)  # type: ignore[arg-type]
+    request = render_criteria_request(TASK, JudgeOptions("m", templates=folder, **asked))  # type: ignore[arg-type]
     (message,) = request.messages
     assert (request.temperature, request.top_p) == (0, 1)
     assert "List them directly." in message.content and "the Summary" in message.content
     assert not re.search(r"\d", message.content)
-    own = render_criteria_request(TASK, "m", count=3)
+    own = render_criteria_request(TASK, JudgeOptions("m"), count=3)
     assert "Propose 3 criteria" in own.messages[0].content
     most = [one.schema["properties"]["criteria"]["maxItems"] for one in (request, own)]  # type: ignore[index]
     assert most == [30, 3]

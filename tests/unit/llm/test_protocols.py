@@ -273,7 +273,9 @@ def test_criteria_of_several_samples_are_merged_with_their_support() -> None:
         "I'd rather not.",
         '{"criteria": ["Be factually correct."]}',
     )
-    proposals = run(draft_criteria(ask, TASK, "m", 3, count=2, temperature=1.0, examples=[INSTANCE]))
+    proposals = run(
+        draft_criteria(ask, TASK, JudgeOptions("m", temperature=1.0), 3, count=2, examples=[INSTANCE])
+    )
     assert [(one.text, one.support, one.samples) for one in proposals] == [
         ("Be easy to follow and logically coherent.", 2, 3),
         ("Be factually correct.", 2, 3),
@@ -290,20 +292,20 @@ def test_criteria_of_several_samples_are_merged_with_their_support() -> None:
 
 def test_a_model_without_criteria_or_steps_is_said_so() -> None:
     with pytest.raises(ModelError, match="asked twice, and its answer cannot be used: it has no list"):
-        run(draft_criteria(FakeAsk("No.", "No."), TASK, "m"))
+        run(draft_criteria(FakeAsk("No.", "No."), TASK, JudgeOptions("m")))
     cut = Answer('{"criteria": ["Be', finish_reason="length")
     with pytest.raises(ModelError, match="cut off at the token limit. Allow more tokens"):
-        run(draft_criteria(FakeAsk(cut, cut), TASK, "m"))
+        run(draft_criteria(FakeAsk(cut, cut), TASK, JudgeOptions("m")))
     with pytest.raises(ModelError, match="no steps for “The answer is easy to follow.”"):
         run(draft_steps(FakeAsk("No.", "No."), TASK, CLEAR, "m"))
     with pytest.raises(InputError, match="use 1 to 100"):
-        run(draft_criteria(FakeAsk(), TASK, "m", 0))
+        run(draft_criteria(FakeAsk(), TASK, JudgeOptions("m"), 0))
 
 
 def test_criteria_that_a_model_copies_from_the_question_are_not_kept() -> None:
     copied = "can be judged from the Question and the Answer alone"
     ask = FakeAsk(json.dumps({"criteria": [copied, "Be kind."]}))
-    assert [one.text for one in run(draft_criteria(ask, TASK, "m"))] == ["Be kind."]
+    assert [one.text for one in run(draft_criteria(ask, TASK, JudgeOptions("m")))] == ["Be kind."]
     assert copied in ask.words()
     asked = ask.history[0][0].schema
     assert asked is not None and '"maxItems": 5' in json.dumps(asked) and '"maxLength"' in json.dumps(asked)

@@ -12,6 +12,7 @@ from coeval.domain import Answer, Request, Task
 from coeval.errors import UnreadableAnswerError
 from coeval.frame import judge_frame
 from coeval.llm.client.client import Client
+from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.proposals import draft_criteria
 from coeval.settings import Settings
 from tests.support.models.real_model import RealModel
@@ -53,7 +54,10 @@ def test_criteria_stay_within_their_bounds(real_model: RealModel) -> None:
     async def draft() -> list[str]:
         try:
             found = await draft_criteria(
-                ask, Task("t", "T", "Answer for a child."), real_model.name, count=2, max_tokens=120
+                ask,
+                Task("t", "T", "Answer for a child."),
+                JudgeOptions(real_model.name, max_tokens=120),
+                count=2,
             )
         except UnreadableAnswerError as error:
             assert "asked twice" in str(error)

@@ -66,7 +66,7 @@ def test_fusion_keeps_each_criterion_s_own_scale() -> None:
 
 def test_criteria_and_steps_are_listed() -> None:
     ask = make_ask(Rung.SCHEMA)
-    proposals = asyncio.run(draft_criteria(ask, TASK, "m", samples=4, count=5))
+    proposals = asyncio.run(draft_criteria(ask, TASK, JudgeOptions("m"), samples=4, count=5))
     # Four lists of five that start three further each time: between them all ten, some named more than once.
     assert len(proposals) == 10 and max(one.support for one in proposals) > 1
     assert asyncio.run(draft_steps(ask, TASK, CRITERIA[0], "m")).startswith("1. ")

@@ -127,10 +127,9 @@ def test_steps_are_written_first_and_every_parameter_is_in_the_questions(
         body = question["body"]
         assert (body["model"], body["temperature"], body["top_p"]) == ("m", 0.7, 0.9)
         assert body["logprobs"] is True and 99 in (body.get("max_tokens"), body.get("max_completion_tokens"))
-        system, user = body["messages"]
-        assert (
-            "careful evaluator" in system["content"] and "1. Read the sample as a whole." in user["content"]
-        )
+        (turn,) = body["messages"]
+        assert "careful human evaluator" in turn["content"]
+        assert "1. Read the sample as a whole." in turn["content"]
     assert all(text.startswith("1. Read") for text in list_steps(context, ready, "demo").values())
 
 

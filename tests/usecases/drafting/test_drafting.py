@@ -230,7 +230,7 @@ def test_answers_of_a_batch_that_cannot_be_read_go_to_a_second_file(
     settings = RunSettings(label="batch", protocol="score-only", temperature=0.5, persona="evaluator")
     asyncio.run(batch_files.write_questions(context, ready, "demo", settings, first))
     body = json.loads(first.read_text().splitlines()[0])["body"]
-    assert body["temperature"] == 0.5 and "careful evaluator" in body["messages"][0]["content"]
+    assert body["temperature"] == 0.5 and "careful human evaluator" in body["messages"][0]["content"]
     answer_file(first, results, "I like it.")
     report = asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
     assert report.runs[0].unscored > 0 and "--replay" not in str(report)
@@ -245,7 +245,7 @@ def test_answers_of_a_batch_that_cannot_be_read_go_to_a_second_file(
 def test_the_question_is_shown_before_anything_is_sent(context: Context, ready: Person) -> None:
     settings = RunSettings(model="m", protocol="analyze-rate", persona="evaluator")
     question = show_question(context, ready, "demo", settings, criterion=2)
-    assert question.criteria == ("Be true.",) and "careful evaluator" in str(question)
+    assert question.criteria == ("Be true.",) and "careful human evaluator" in str(question)
     with start_stub() as stub:
         asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
         asked = [body["messages"] for body in stub.bodies]

@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, JsonValue, model_validator
 from coeval.domain import ColumnRole, Criterion, Guide, Instance, Scale, Task
 from coeval.errors import InputError
 from coeval.extensions.judge.model.fitted import Fitted
-from coeval.llm.prompting.template_files import read_whole
+from coeval.llm.prompting.template_files import JUDGE_SETTINGS, read_whole
 from coeval.llm.prompting.worked_examples import Name, Part, Text, mark_document
 from coeval.llm.protocols.protocol import Protocol, Questions, build_protocol
 
@@ -80,6 +80,10 @@ class JudgeCriterion(Part):
         guide = Guide(self.definition, tuple(sorted(self.anchors.items())), self.examples)
         scale = Scale(self.low, self.high)
         return Criterion(self.text, self.name, scale=scale, question=self.question, guide=guide)
+
+
+KEPT_SETTINGS = tuple(name for name in JUDGE_SETTINGS if not name.startswith("explain"))
+"""The settings of a judge that its file keeps, each a field of ``Asking``. A judge gives scores and no words."""
 
 
 class Asking(Part):
@@ -298,18 +302,8 @@ def describe_asking(judge: str, protocol: Protocol, endpoint: str = "", *, suppl
     return Asking(
         judge=judge,
         supplied=supplied,
-        model=options.model,
         endpoint=endpoint,
-        protocol=options.protocol,
-        samples=protocol.answers,
-        temperature=options.temperature,
-        top_p=options.top_p,
-        max_tokens=options.max_tokens,
-        reasoning_effort=options.reasoning_effort,
-        persona=options.persona,
-        logprobs=options.logprobs,
-        reference=options.reference,
-        criteria_per_call=options.criteria_per_call,
+        **{name: getattr(options, name) for name in KEPT_SETTINGS} | {"samples": protocol.answers},
         steps={text: steps for text, steps in options.steps.items() if steps},
         templates=texts,
         prompt_hash=protocol.prompt_hash,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from coeval.datasets.tables.instances import document_of
 from coeval.domain import ImportedDraft, Instance
 from coeval.errors import InputError, ModelError
-from coeval.extensions.judge.model.file_schema import Asking, JudgeFile
+from coeval.extensions.judge.model.file_schema import KEPT_SETTINGS, Asking, JudgeFile
 from coeval.extensions.judge.model.judge_file import load_judge
 from coeval.extensions.judge.model.labels import tabulate_answers
 from coeval.llm.prompting.template_files import JudgeOptions
@@ -90,21 +90,8 @@ def _by_criterion(examples: Sequence[Example]) -> dict[str, list[Example]]:
 
 
 def _build_options(asking: Asking, templates: Path) -> JudgeOptions:
-    return JudgeOptions(
-        model=asking.model,
-        protocol=asking.protocol,
-        samples=asking.samples,
-        temperature=asking.temperature,
-        top_p=asking.top_p,
-        max_tokens=asking.max_tokens,
-        reasoning_effort=asking.reasoning_effort,
-        persona=asking.persona,
-        logprobs=asking.logprobs,
-        reference=asking.reference,
-        criteria_per_call=asking.criteria_per_call,
-        templates=templates,
-        steps=asking.steps,
-    )
+    judge = {name: getattr(asking, name) for name in KEPT_SETTINGS}
+    return JudgeOptions(**judge, templates=templates, steps=asking.steps)
 
 
 @contextmanager
