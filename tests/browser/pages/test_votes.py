@@ -160,6 +160,26 @@ def test_a_draft_shows_its_progress_and_stops(
     assert all(body["max_tokens"] == MAX_TOKENS for body in stub.bodies), "no answer is without a limit"
 
 
+def test_criteria_are_drafted_as_in_the_paper(
+    page: Any, server: Running, context: Context, stub: Stub
+) -> None:
+    sign_in(context, "Owner")
+    open_vote(context, "paper")
+    open_criteria(page, server, "paper")
+    unfold(page, "Draft or write criteria")
+    unfold(page, "More settings")
+    page.locator("#ideation-paper").click()
+    expect(page.locator("#ideation-temperature textarea, #ideation-temperature input")).to_have_value("0")
+    expect(page.locator("#ideation-templates textarea, #ideation-templates input")).to_have_value("coeval-paper")
+    before = len(stub.bodies)
+    page.locator("#draft-criteria").click()
+    page.locator("#suggested label").filter(has_text="(drafted)").first.wait_for()
+    (body,) = stub.bodies[before:]
+    assert (body["temperature"], body["top_p"]) == (0, 1)
+    asked = body["messages"][-1]["content"]
+    assert "List them directly." in asked and "Propose" not in asked
+
+
 def test_how_a_draft_failed_stays_until_it_is_dismissed(
     page: Any, server: Running, context: Context, stub: Stub
 ) -> None:
