@@ -146,6 +146,11 @@ def load_printed(path: Path) -> dict[tuple[str, str, str, str], float]:
     return printed
 
 
+def load_published(name: str) -> dict[tuple[str, str, str, str], float]:
+    """Load the values that a paper prints, from the file of this package."""
+    return load_printed(Path(__file__).with_name(f"printed_{name}.csv"))
+
+
 def _number(text: object) -> float | None:
     try:
         value = float(str(text).strip())

@@ -1,67 +1,170 @@
-"""“A Closer Look into Automatic Evaluation Using LLMs” (Chiang and Lee 2023) from its Topical-Chat ratings."""
+"""“A Closer Look into Automatic Evaluation Using LLMs” (Chiang and Lee 2023), from its authors' repository."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from coeval.datasets.tables.table import require_columns
 from coeval.datasets.tables.table_files import open_table
 from coeval.errors import InputError
-from coeval.extensions.replication.cells import Cell, Replication
+from coeval.extensions.replication.cells import Cell, Replication, load_published
 from coeval.extensions.replication.released_ratings import read_released_rating
 from coeval.stats import correlations, williams_test
 from coeval.stats.judges.vector_correlation import correlate
 
-STUDY = "Topical-Chat"
-LEVELS = {"dataset": "over all responses", "document": "within each dialogue, then the mean"}
+SUMMEVAL, TOPICAL_CHAT = "SummEval", "Topical-Chat"
+LEVELS = {"dataset": "over all responses", "document": "within each document, then the mean"}
 METHODS = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "tau-b"}
-ELSEWHERE = ("engagingness", "groundedness")
+SCALES: Mapping[str, Mapping[str, tuple[str, tuple[int, int]]]] = {
+    "summeval": {
+        "coh": ("coherence", (1, 5)),
+        "con": ("consistency", (1, 5)),
+        "flu_new": ("fluency", (1, 5)),
+        "rel": ("relevance", (1, 5)),
+    },
+    "topical_chat": {
+        "nat": ("naturalness", (1, 3)),
+        "coh": ("coherence", (1, 3)),
+        "eng": ("engagingness", (1, 3)),
+        "gro": ("groundedness", (0, 1)),
+    },
+}
+"""The criteria of each study, by the beginning of a file's name. "flu" is G-Eval's fluency on 1-3, "flu_new" on 1-5."""
+
+ROWS = {
+    "geval": "auto-CoT, score only",
+    "geval_no_auto_cot": "score only",
+    "free_text_no_auto_cot": "free text",
+    "llm_eval_no_cot": "free text",
+    "rate_explain": "rate-explain",
+    "analyze_rate": "analyze-rate",
+    "rate_explain_auto_cot": "auto-CoT, rate-explain",
+    "analyze_rate_auto_cot": "auto-CoT, analyze-rate",
+}
+"""The rows of the tables, by the protocol in a file's name."""
+
+_FILE = re.compile(
+    rf"gpt3\.5_(?P<criterion>coh|con|flu_new|rel|nat|eng|gro)_(?P<mode>{'|'.join(ROWS)})"
+    r"(?:_(?P<temperature>0\.3|0\.7|1\.0))?(?:_(?P<persona>hhh|human)_prompt)?\.json"
+)
 NEEDED = {
     "human_ratings.csv": ("instance", "criterion", "annotator", "score"),
     "llm_ratings.csv": ("instance", "criterion", "mode", "mean_score"),
     "instances.csv": ("instance", "document"),
 }
-ANSWERS = "rating_outputs.jsonl"
-"""The released answers, if the folder has them: text, attribute, scale and rating on each line."""
+"""The tables of a folder that has Topical-Chat's ratings without the model's answers."""
 
-TRUNCATED = "it uses ratings that a rule with cut decimals read from answers that are not in the files"
+ANSWERS = "rating_outputs.jsonl"
+"""A sample of released answers, if the folder has it: text, attribute, scale and rating on each line."""
+
+NOT_READ = (
+    "Answers are read by one rule for all files, and an answer without a rating is left out. The authors' script "
+    "counts it as 0, and reads one decimal at most."
+)
+NO_STEPS = "printed with auto-CoT, but the file's name says that there is none"
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """One criterion as one protocol rated it: a row per response with people's mean, the model's mean, the document."""
+
+    study: str
+    criterion: str
+    row: str
+    table: pd.DataFrame
+    """Columns: people, model, document; the index names the response."""
+    temperature: str = ""
+    persona: str = ""
+
+    @property
+    def is_main(self) -> bool:
+        """Return whether this is the main experiment: temperature 1 and no persona."""
+        return not self.temperature and not self.persona
 
 
 def replicate_closer_look(data: Path) -> Replication:
-    """Return Table 2's correlations of every protocol with people, and the tests between protocols.
+    """Return Tables 1 to 6: the correlations of every protocol with people, and the tests between protocols.
 
-    Raises InputError if a file or a column is missing.
+    ``data`` is the authors' repository, or a folder with the tables ``NEEDED``.
+
+    Raises:
+        InputError: a file or a column is missing, or a file is not in the authors' format.
     """
-    people, model, instances = (_load(data, name) for name in NEEDED)
-    human = people.groupby(["criterion", "instance"])["score"].mean()
-    document = instances.set_index("instance")["document"]
+    files = sorted(path for path in data.rglob("gpt3.5_*.json") if _FILE.fullmatch(path.name))
+    rated = [one for path in files if (one := _read_answers(path))] or list(_read_tables(data))
     replication = Replication("A Closer Look into Automatic Evaluation Using LLMs (Chiang and Lee 2023)")
-    for criterion in dict.fromkeys(model["criterion"]):
-        own = model[model["criterion"] == criterion]
-        for mode in dict.fromkeys(own["mode"]):
-            scores = own[own["mode"] == mode].set_index("instance")["mean_score"].dropna()
-            replication.cells += _table_2(str(criterion), str(mode), human.loc[criterion], scores, document)
-        replication.cells += _tests(str(criterion), own, human.loc[criterion])
-    rated = set(model["criterion"])
-    for criterion in ELSEWHERE:
-        if criterion not in rated:
-            reason = f"the files have no ratings of {criterion}"
-            reason += f"; as printed {TRUNCATED}" if criterion == "groundedness" else ""
-            replication.cells.append(Cell(STUDY, "Table 2", "all", criterion, None, reason=reason))
-    _find_last_rows(replication)
+    for one in rated:
+        replication.cells += _cells(one)
+    replication.cells += _tests([one for one in rated if one.is_main])
+    replication.hold_against(load_published("closer_look"))
+    if files:
+        replication.notes.append(NOT_READ)
+    _find_same_rows(replication)
     if (data / ANSWERS).is_file():
         _find_readings(replication, data / ANSWERS)
     return replication
 
 
+@lru_cache(maxsize=100_000)
+def _read(text: str, scale: tuple[int, int], criterion: str) -> float:
+    rating = read_released_rating(text, scale, criterion)
+    return np.nan if rating is None else rating
+
+
+def _read_answers(path: Path) -> Ratings | None:
+    """Return the ratings of a file of the authors, or None if it is of another study."""
+    found = _FILE.fullmatch(path.name)
+    folder = next((name for name in SCALES if name in path.parts), "")
+    if found is None or found["criterion"] not in SCALES.get(folder, {}):
+        return None
+    criterion, scale = SCALES[folder][found["criterion"]]
+    rows = {}
+    try:
+        for item in json.loads(path.read_text(encoding="utf-8")):
+            ratings = [_read(str(text), scale, criterion) for text in item["all_responses"]]
+            known = [rating for rating in ratings if not np.isnan(rating)]
+            rows[f"{item['system_id']}\n{item['source']}"] = {
+                "people": float(item["scores"][criterion]),
+                "model": sum(known) / len(known) if known else np.nan,
+                "document": str(item["source"]),
+            }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path.name} is not a file of answers as the authors published it ({error}): take it from their "
+            "repository again."
+        ) from error
+    temperature = "" if found["temperature"] == "1.0" else found["temperature"] or ""
+    study = SUMMEVAL if folder == "summeval" else TOPICAL_CHAT
+    table = pd.DataFrame.from_dict(rows, orient="index").dropna()
+    return Ratings(study, criterion, ROWS[found["mode"]], table, temperature, found["persona"] or "")
+
+
+def _read_tables(data: Path) -> Iterator[Ratings]:
+    people, model, instances = (_load(data, name) for name in NEEDED)
+    human = people.groupby(["criterion", "instance"])["score"].mean()
+    document = instances.set_index("instance")["document"]
+    for (criterion, mode), own in model.groupby(["criterion", "mode"], sort=False):
+        scores = own.set_index("instance")["mean_score"]
+        columns = {"people": human.loc[criterion], "model": scores, "document": document}
+        table = pd.DataFrame(columns).dropna()
+        yield Ratings(TOPICAL_CHAT, str(criterion), ROWS.get(str(mode), str(mode)), table)
+
+
 def _load(data: Path, name: str) -> pd.DataFrame:
     path = data / name
     if not path.is_file():
-        raise InputError(f"{data}: contains no {name}; give the folder with the ratings of Topical-Chat.")
+        raise InputError(
+            f"{data} contains neither the authors' results (gpt3.5_*.json) nor {name}: give the folder of their "
+            "repository."
+        )
     table = open_table(path)
     require_columns(table, dict(zip(table.columns, table.columns, strict=True)), NEEDED[name])
     frame = pd.DataFrame([row.cells for row in table.rows()])
@@ -71,48 +174,82 @@ def _load(data: Path, name: str) -> pd.DataFrame:
     return frame
 
 
-def _table_2(
-    criterion: str, mode: str, human: pd.Series, model: pd.Series, document: pd.Series
-) -> Iterator[Cell]:
-    both = human.index.intersection(model.index)
-    levels = correlations(human[both].to_numpy(), model[both].to_numpy(), document[both].tolist())
+def _cells(one: Ratings) -> Iterator[Cell]:
+    """Return the correlations with people, under the tables that print them."""
+    levels = correlations(
+        one.table["people"].to_numpy(), one.table["model"].to_numpy(), one.table["document"].tolist()
+    )
     for level, words in LEVELS.items():
-        part = levels.of(level)
         for method, name in METHODS.items():
-            value = part.of(method)
-            reason = f"{len(both)} responses, {words}" + (f"; {value.reason}" if value.reason else "")
+            value = levels.of(level).of(method)
+            reason = f"{len(one.table)} responses, {words}" + (f"; {value.reason}" if value.reason else "")
             ours = float(value) if value.defined else None
-            yield Cell(STUDY, "Table 2", mode, f"{criterion}, {name}, {level}", ours, reason=reason)
+            column = f"{one.criterion}, {name}, {level}"
+            for table, row in _places(one, level, method):
+                said = f"{reason}; {NO_STEPS}" if one.row == "score only" and not one.is_main else reason
+                yield Cell(one.study, table, row, column, ours, reason=said)
 
 
-def _tests(criterion: str, own: pd.DataFrame, human: pd.Series) -> Iterator[Cell]:
+def _places(one: Ratings, level: str, method: str) -> Iterator[tuple[str, str]]:
+    """Yield the tables with this number, and its row in each."""
+    pearson = method == "pearson" and level == "dataset"
+    varied = "auto-CoT, score only" if one.row == "score only" else one.row
+    printed = pearson or (method == "kendall" and level == "document")
+    if one.persona and pearson:
+        yield "Table 6", f"{one.persona} prompt, {varied}"
+    elif one.temperature and pearson:
+        yield "Table 5", f"temperature {one.temperature}, {varied}"
+    elif one.is_main and one.study == SUMMEVAL:
+        yield "Table 1", one.row
+        if pearson and one.row in ("auto-CoT, score only", "rate-explain", "analyze-rate"):
+            yield "Table 5", f"temperature 1.0, {one.row}"
+    elif one.is_main:
+        yield "Table 2", one.row
+        if printed and "rate-explain" in one.row:
+            yield "Table 3", one.row
+        if level == "document" and method != "spearman":
+            yield "Table 4", one.row
+
+
+def _tests(rated: Sequence[Ratings]) -> Iterator[Cell]:
     """Return Williams' test for each pair of protocols, on the responses that both rated."""
-    table = own.pivot(index="instance", columns="mode", values="mean_score")
-    modes = list(dict.fromkeys(own["mode"]))
-    for k, a in enumerate(modes):
-        for b in modes[k + 1 :]:
-            rows = table[[a, b]].dropna()
-            rows = rows[rows.index.isin(human.index)]
-            y = human[rows.index].to_numpy()
-            first, second = rows[a].to_numpy(), rows[b].to_numpy()
+    for k, a in enumerate(rated):
+        for b in rated[k + 1 :]:
+            if (a.study, a.criterion) != (b.study, b.criterion):
+                continue
+            both = a.table.join(b.table["model"].rename("other"), how="inner")
+            y, first, second = (both[name].to_numpy() for name in ("people", "model", "other"))
             with_people = correlate(y, first, "pearson"), correlate(y, second, "pearson")
             between = correlate(first, second, "pearson")
-            p_value = float(williams_test(with_people[0], with_people[1], between, len(rows)).p_two_sided)
-            reason = f"two-sided, on {len(rows)} responses that both rated, taken as independent"
-            yield Cell(STUDY, "Williams' test", f"{a} and {b}", f"{criterion}, p", p_value, reason=reason)
+            p_value = float(williams_test(with_people[0], with_people[1], between, len(both)).p_two_sided)
+            reason = f"two-sided, on {len(both)} responses that both rated, taken as independent"
+            row = f"{a.row} and {b.row}"
+            yield Cell(a.study, "Williams' test", row, f"{a.criterion}, p", p_value, reason=reason)
 
 
-def _find_last_rows(replication: Replication) -> None:
-    rows = [
-        {"protocol": cell.row, "column": cell.column, "ours": cell.ours}
+def _find_same_rows(replication: Replication) -> None:
+    """Add the cells of Table 2 whose printed value is that of Table 4 or of another protocol."""
+    tau = {
+        (cell.table, cell.row, cell.column): cell
         for cell in replication.cells
-        if cell.table == "Table 2" and cell.row.endswith("_auto_cot")
+        if cell.study == TOPICAL_CHAT and cell.column.endswith("tau-b, document") and cell.printed is not None
+    }
+    rows = [
+        {
+            "row": row,
+            "column": column,
+            "Table 2": cell.printed,
+            "Table 4": tau["Table 4", row, column].printed,
+            "ours": cell.ours,
+        }
+        for (table, row, column), cell in tau.items()
+        if table == "Table 2" and ("Table 4", row, column) in tau
+        if cell.printed != tau["Table 4", row, column].printed
     ]
     replication.add(
-        "last_rows",
-        "Table 2: the labels of the last two rows do not seem to match their values. Compare the printed "
-        "rows with these, whose names come from the files. With --printed, a row that equals another one is "
-        "named below.",
+        "tau",
+        "Tables 2 and 4 print the same tau-b of Topical-Chat, within each document, so their values have to be equal. "
+        "These differ.",
         rows,
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.errors import InputError
-from coeval.extensions.replication.cells import Cell, Replication
+from coeval.extensions.replication.cells import Cell, Replication, load_published
 from coeval.extensions.replication.released_files import load_entries
 from coeval.extensions.replication.released_study import COMBINED, find_files
 from coeval.settings import load_settings
@@ -25,13 +25,6 @@ STUDIES = {"A01": "ELI5", "A06": "ROCStories", "A11": "Self-Instruct"}
 
 LINES = ("overall", "conclusion", "score", "evidence")
 ACTIONS = ("approve", "revise", "delete", "add")
-PRINTED: dict[tuple[str, str, str, str], float] = {
-    ("ELI5", "Table 6", "score", "revise"): 0.2934,
-    ("ELI5", "Table 7", "minutes a sample, with CoEval", "mean"): 4.13,
-    ("ROCStories", "Table 6", "overall", "approve"): 0.9465,
-}
-"""The printed values that are known; ``--printed`` adds more."""
-
 ELSEWHERE = (
     ("Table 5", "actions on proposed criteria", "the ballots on criteria are not in the files"),
     ("Table 7", "minutes a sample, people alone", "the times of the study without drafts are not in the files"),
@@ -57,7 +50,12 @@ def replicate_coeval(data: Path) -> Replication:
             )
     for table, row, reason in ELSEWHERE:
         replication.cells.append(Cell("all", table, row, "all", None, reason=reason))
-    replication.hold_against(PRINTED)
+    printed = {
+        place: value for place, value in load_published("coeval").items() if place[0] in (*folders, "all")
+    }
+    replication.hold_against(printed)
+    for name in folders:
+        _find_above_parts(replication, name)
     return replication
 
 
@@ -102,7 +100,6 @@ def _add_study(replication: Replication, name: str, folder: Path, combined: Path
             slug = name.lower().replace("-", "_")
             title = f"{figures[table.name]}, {name}: {table.title}"
             replication.figures.append(Table(f"{slug}_{table.name}", title, table.note, table.frame))
-    _find_above_parts(replication, name)
     _find_shifts(replication, name, folder)
 
 
@@ -151,23 +148,23 @@ def _pairs(name: str, report: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def _find_above_parts(replication: Replication, name: str) -> None:
-    """Find printed overall shares that lie outside the range of the shares for each kind of line."""
+    """Find printed overall shares that lie outside the range of the printed shares for each kind of line."""
     for action in ACTIONS:
         own = {
             cell.row: cell
             for cell in replication.cells
             if (cell.study, cell.table, cell.column) == (name, "Table 6", action)
         }
-        printed = PRINTED.get((name, "Table 6", "overall", action))
-        parts = [own[kind].ours or 0.0 for kind in LINES[1:]]
-        if printed is not None and not min(parts) <= printed <= max(parts):
+        printed = {kind: cell.printed for kind, cell in own.items() if cell.printed is not None}
+        overall = printed.pop("overall", None)
+        if overall is not None and printed and not min(printed.values()) <= overall <= max(printed.values()):
             replication.add(
                 f"{name.lower()}_overall_{action}",
                 f"Table 6, {name}: the share of all lines is a mean of the shares of conclusions, scores and evidence, "
-                f"so it lies between them. The printed {printed:.4f} for “{action}” lies outside the range of "
-                "the parts in the files.",
+                f"so it lies between them. The printed {overall:.4f} for “{action}” lies outside the range of "
+                "the printed parts.",
                 (
-                    {"lines": kind, "action": action, "ours": own[kind].ours, "printed overall": printed}
+                    {"lines": kind, "action": action, "ours": own[kind].ours, "printed": own[kind].printed}
                     for kind in LINES
                 ),
             )

@@ -170,7 +170,9 @@ def test_criteria_are_drafted_as_in_the_paper(
     unfold(page, "More settings")
     page.locator("#ideation-paper").click()
     expect(page.locator("#ideation-temperature textarea, #ideation-temperature input")).to_have_value("0")
-    expect(page.locator("#ideation-templates textarea, #ideation-templates input")).to_have_value("coeval-paper")
+    expect(page.locator("#ideation-templates textarea, #ideation-templates input")).to_have_value(
+        "coeval-paper"
+    )
     before = len(stub.bodies)
     page.locator("#draft-criteria").click()
     page.locator("#suggested label").filter(has_text="(drafted)").first.wait_for()
