@@ -16,7 +16,7 @@ from typing import Any
 from coeval.clock import write_time
 from coeval.datasets.file_format import Columns, Format
 from coeval.datasets.source import Source, source_of
-from coeval.datasets.text import check_text, load_json
+from coeval.datasets.text import check_text, find_json, load_json
 from coeval.domain import (
     Action,
     Arm,
@@ -108,7 +108,7 @@ def _build_proposal(entry: Mapping[str, Any]) -> Proposal:
 
 
 def _is_demo_file(path: Path, columns: Columns) -> bool:
-    return path.is_file() and path.suffix.lower() == ".json" and is_demo(load_json(path))
+    return find_json(path) == "json" and is_demo(load_json(path))
 
 
 def _open(path: Path, slug: str, columns: Columns) -> Source:

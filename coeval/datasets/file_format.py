@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coeval.datasets.source import Seen, Source
 from coeval.datasets.tables.instances import FIELDS, is_text, match_instances
-from coeval.datasets.tables.table import Row, Table, match_columns
+from coeval.datasets.tables.table import Row, Table, keep_columns, match_columns
 from coeval.errors import InputError
 
 Columns = Mapping[str, str] | None
@@ -79,6 +79,7 @@ def preview_table(
     """Return the preview of a table. The whole file is checked, and ``limit`` rows are kept."""
     read = match_instances if fields == FIELDS else partial(match_columns, fields=fields)
     matched = read(table, mapping=mapping, guess=True)
+    table = keep_columns(table, matched)
     ids = _Ids(matched)
     rows: list[tuple[str, ...]] = []
     texts: set[str] = set()

@@ -16,15 +16,20 @@ from typing import Any
 
 from coeval.clock import write_time
 from coeval.datasets.tables import text_tables
-from coeval.datasets.text import check_text, load_json, parse_json, shorten
+from coeval.datasets.text import (
+    HEAD,
+    check_text,
+    ending,
+    find_json,
+    load_json,
+    parse_json,
+    read_head,
+    shorten,
+)
 from coeval.domain.tasks import parse_messages, render_chat
 from coeval.errors import InputError
 
 # Other programs' JSON with the position of each value, so that errors can name the place.
-
-LINES = (".jsonl", ".ndjson")
-HEAD = 1_000_000
-"""The number of bytes of a JSON Lines file that are read to recognise it."""
 
 PEEKED = 20
 """The number of list entries that are read to recognise a file."""
@@ -127,7 +132,7 @@ class Node:
 
 def load_node(path: Path) -> Node:
     """Return the value of a JSON file, or a JSON Lines file's records as a list; raise InputError if it is broken."""
-    if path.suffix.lower() in LINES:
+    if find_json(path) == "lines":
         return Node([dict(record) for _, record in text_tables.read_records(path)], path.name)
     return Node(load_json(path), path.name)
 
@@ -136,26 +141,25 @@ def peek(path: Path) -> Node:
     """Return the beginning of a JSON file, with lists shortened, so that its tool can be recognised; None for
     other files.
 
-    Raises InputError for a ``.json`` file that is not JSON.
+    Raises InputError for a file that begins as JSON and is broken.
     """
-    stat = path.stat() if path.is_file() else None
-    if stat is None or path.suffix.lower() not in (".json", *LINES):
+    if not find_json(path):
         return Node(None, path.name)
+    stat = path.stat()
     return Node(_peek(path, stat.st_mtime_ns, stat.st_size), path.name)
 
 
 @lru_cache(maxsize=64)
 def _peek(path: Path, changed: int, size: int) -> object:
     """Return the beginning of a file's JSON. The result is cached, because every format requests it."""
-    if path.suffix.lower() not in LINES:
+    if find_json(path) != "lines":
         return _cut(load_json(path))
-    return [_cut(value) for value in islice(_parse_lines(io.StringIO(read_head(path))), PEEKED)]
+    return [_cut(value) for value in islice(_parse_lines(io.StringIO(_read_text(path))), PEEKED)]
 
 
-def read_head(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """Return the beginning of a text file, without reading all of a large file."""
-    with path.open("rb") as file:
-        return file.read(HEAD).decode("utf-8-sig", "ignore")
+    return read_head(path, HEAD).decode("utf-8-sig", "ignore")
 
 
 def _parse_lines(lines: Iterable[str]) -> Iterator[object]:
@@ -175,7 +179,8 @@ def _cut(value: object, depth: int = 6) -> object:
     return value[:200] if isinstance(value, str) else value
 
 
-_TABLES = (".csv", ".tsv")
+def _is_csv(path: Path) -> bool:
+    return ending(path) in (".csv", ".tsv") and not find_json(path)
 
 
 def load_records(path: Path) -> Iterator[Node]:
@@ -183,10 +188,10 @@ def load_records(path: Path) -> Iterator[Node]:
 
     Raises InputError for a broken file, or an entry that is not an object.
     """
-    if path.suffix.lower() in _TABLES:
+    if _is_csv(path):
         yield from _rows(path)
         return
-    if path.suffix.lower() in LINES:  # only one record at a time is in memory
+    if find_json(path) == "lines":  # only one record at a time is in memory
         for number, (_, fields) in enumerate(text_tables.read_records(path), 1):
             yield Node(dict(fields), f"{path.name}, entry {number}")
         return
@@ -200,9 +205,9 @@ def load_records(path: Path) -> Iterator[Node]:
 
 def peek_records(path: Path) -> list[Node]:
     """Return the first records of a file, if any."""
-    if path.is_file() and path.suffix.lower() in _TABLES:
+    if path.is_file() and _is_csv(path):
         try:
-            rows = list(islice(csv.DictReader(io.StringIO(read_head(path), newline="")), PEEKED))
+            rows = list(islice(csv.DictReader(io.StringIO(_read_text(path), newline="")), PEEKED))
         except csv.Error:
             return []
         return [Node({name: cell for name, cell in row.items() if name and cell}, path.name) for row in rows]

@@ -16,6 +16,7 @@ from coeval.datasets.file_format import Columns, Format
 from coeval.datasets.tables import table_files
 from coeval.datasets.tables.instances import FIELDS, open_instances
 from coeval.datasets.tables.table_files import TABLES, TableFormat, guess_table
+from coeval.datasets.text import read_head
 from coeval.errors import InputError
 from coeval.extending import load_values
 
@@ -71,8 +72,7 @@ def _list_packed(path: Path) -> set[str]:
 def _has_own_head(path: Path) -> bool:
     if path.suffix.lower() != ".csv":
         return False
-    with path.open("rb") as file:
-        head = file.readline(4096)
+    head = read_head(path, 4096).partition(b"\n")[0]
     columns = set(head.decode("utf-8-sig", "replace").strip().split(","))
     return any(signs <= columns for signs in HEADS.values())
 
@@ -86,11 +86,16 @@ def _of_table(kind: TableFormat) -> Format:
         kind.name,
         kind.title,
         fits=lambda path, columns: path.is_file() and guess_table(path) is kind,
-        open=lambda path, slug, columns: open_instances(kind.open(path), slug, columns),
+        open=lambda path, slug, columns: open_instances(
+            kind.open(path),
+            slug,
+            columns,
+            guess=kind.name == "json",  # a list of records comes from another program
+        ),
         fields=FIELDS,
         table=kind.open,
         open_empty=lambda path, slug, columns: open_instances(
-            kind.open(path), slug, columns, empty_outputs=True
+            kind.open(path), slug, columns, guess=kind.name == "json", empty_outputs=True
         ),
     )
 

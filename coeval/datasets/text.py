@@ -1,14 +1,19 @@
-"""Read text files with checks of encoding, size and broken bytes."""
+"""Read text files, plain or compressed with gzip, with checks of encoding, size and broken bytes."""
 
 from __future__ import annotations
 
 import codecs
+import gzip
+import io
 import json
 import math
+import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 from coeval.domain import MAX_TEXT
 from coeval.errors import InputError
@@ -45,7 +50,64 @@ def open_text(path: Path) -> TextIO:
     check_size(path)
     encoding = _guess_encoding(path)
     _check_encoding(path, encoding)
-    return path.open(encoding=encoding, newline="")
+    return io.TextIOWrapper(open_bytes(path), encoding, newline="")
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for reading its bytes, unpacked if gzip packed it, whatever its name."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if packed else path.open("rb")
+
+
+def read_head(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file, unpacked; none if its compressed content is damaged."""
+    try:
+        with open_bytes(path) as file:
+            return file.read(size)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return b""
+
+
+def ending(path: Path) -> str:
+    """Return the ending of a file's name in lower case, without that of gzip.
+
+    >>> ending(Path("a.CSV")), ending(Path("a.jsonl.gz"))
+    ('.csv', '.jsonl')
+    """
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+LINES = (".jsonl", ".ndjson")
+HEAD = 1_000_000
+"""The number of bytes of a JSON Lines file that are read to recognise it."""
+
+_BEGINS = re.compile(r"\{\s*(\"|\}|$)|\[\s*([\[{\"\d\]-]|true|false|null|$)")
+
+
+def find_json(path: Path) -> str:
+    """Return "lines" for a file with a JSON value on each line, "json" for one value, and "" for any other file.
+
+    The content decides. The ending of the name decides only about a single line, and about a first line that is broken.
+    """
+    if not path.is_file():
+        return ""
+    stat = path.stat()
+    return _find_json(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=256)
+def _find_json(path: Path, changed: int, size: int) -> str:
+    head = read_head(path, HEAD).decode(_guess_encoding(path), "ignore").lstrip("\ufeff \t\r\n")
+    if not _BEGINS.match(head):
+        return ""
+    first, _, rest = head.partition("\n")
+    named = "lines" if ending(path) in LINES else "json"
+    try:
+        parse_json(first)
+    except (ValueError, RecursionError):
+        return named if head[0] == "{" else "json"
+    return "lines" if rest.strip() else (named if head[0] == "{" else "json")
 
 
 def check_size(path: Path) -> None:
@@ -149,8 +211,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _guess_encoding(path: Path) -> str:
-    with path.open("rb") as file:
-        head = file.read(4)
+    head = read_head(path, 4)
     return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
 
 
@@ -169,7 +230,17 @@ def _check_encoding(path: Path, encoding: str) -> None:
 
 
 def _chunks(path: Path) -> Iterator[tuple[bytes, bool]]:
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            yield chunk, False
+    size = 0
+    try:
+        with open_bytes(path) as file:
+            while chunk := file.read(_CHUNK):
+                size += len(chunk)
+                if size > MAX_BYTES:
+                    raise InputError(
+                        f"{path.name} has more than {MAX_BYTES:,} bytes when unpacked, which is the limit; split the "
+                        "file and import the parts."
+                    )
+                yield chunk, False
+    except (EOFError, zlib.error) as exc:
+        raise InputError(f"{path.name}: is damaged, so gzip cannot unpack it; download it again.") from exc
     yield b"", True

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from coeval.datasets.source import Rows, Seen, Source
-from coeval.datasets.tables.table import Row, Table, find_column, match_columns, require_columns
+from coeval.datasets.tables.table import Row, Table, find_column, keep_columns, match_columns, require_columns
 from coeval.datasets.text import shorten
 from coeval.domain import ColumnRole, Instance, Task
 from coeval.domain.tasks import Turn, is_chat, parse_messages, render_chat
@@ -49,7 +49,9 @@ def open_instances(
     Raises InputError for a missing column, an empty or nested input or output, or a duplicate id.
     """
     columns = match_instances(table, mapping, guess=guess)
+    _refuse_batch(table)
     require_columns(table, columns, ("input", "output"))
+    table = keep_columns(table, columns)
     source = columns.get("document", "")
     holds_texts = False
     seen = Seen()
@@ -64,9 +66,22 @@ def open_instances(
     return Source(
         task,
         Rows(lambda: (one for _, one in _read(table, columns, empty_outputs, keeps_source=holds_texts))),
+        notes=table.notes,
         fields=columns,
         columns=table.columns,
     )
+
+
+def _refuse_batch(table: Table) -> None:
+    """Raise InputError for results of Mechanical Turk: each row is one person's work, not one instance."""
+    answers = [column for column in table.columns if column.startswith("Answer.")]
+    if answers and {"HITId", "WorkerId"} <= set(table.columns):
+        raise InputError(
+            f"{table.name}: is a batch of Mechanical Turk: each row is the work of one person, and the columns "
+            f"{shorten(', '.join(answers))} are answers. Write one row per answer with the columns instance, "
+            "criterion, annotator (WorkerId) and score, and import it after a file with each text once (instance, "
+            "input, output)."
+        )
 
 
 def match_instances(

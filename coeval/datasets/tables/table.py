@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from coeval.datasets.text import check_text, is_sound, reading, shorten
@@ -14,6 +16,9 @@ MAX_ROWS = 2_000_000
 """The largest number of rows in a table. They are read one at a time."""
 
 MAX_COLUMNS = 200
+"""The largest number of columns that an instance keeps."""
+MAX_HEADER = 2_000
+"""The largest number of columns in a table."""
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "instance": ("instance", "instance id", "id", "example id", "item", "item id", "sample id", "text id"),
@@ -102,8 +107,11 @@ def check_header(name: str, unit: str, cells: Sequence[str], *, unnamed: bool = 
         names.pop()
     if not names:
         raise InputError(f"{name}: is empty; its first {unit} must name the columns, such as input,output.")
-    if len(names) > MAX_COLUMNS:
-        raise InputError(f"{name}, {unit} 1: has {len(names)} columns, and the limit is {MAX_COLUMNS}.")
+    if len(names) > MAX_HEADER:
+        raise InputError(
+            f"{name}, {unit} 1: has {len(names):,} columns, and the limit is {MAX_HEADER:,}; remove the columns that "
+            "nobody needs."
+        )
     for position, column in enumerate(names):
         check_text(column, f"{name}, {unit} 1, column {position + 1}")
         if not column and not unnamed:
@@ -125,6 +133,8 @@ def fit_cells(
 ) -> Row:
     """Return the cells of a row by column. Columns without a name are left out.
 
+    A first column without a name may number the rows, as pandas writes it.
+
     Raises InputError for too many or too few cells, or a text in a column without a name.
     """
     width = len(columns)
@@ -137,12 +147,50 @@ def fit_cells(
     if "" not in named:
         return Row(line, named)
     for position, (column, cell) in enumerate(zip(columns, cells, strict=False), start=1):
-        if not column and cell.strip():
+        if not column and cell.strip() and not (position == 1 and cell.strip().isdecimal()):
             raise InputError(
                 f"{table}, {unit} {line}: column {position} contains '{shorten(cell)}' but has no name in "
                 "the header; name it or remove it."
             )
     return Row(line, {column: cell for column, cell in named.items() if column})
+
+
+QUALTRICS = '{"ImportId":'
+"""The beginning of each cell in the last of the three heading rows that Qualtrics writes."""
+
+
+def tell_headings(columns: Sequence[str], records: Iterator[Row]) -> tuple[int, tuple[str, ...]]:
+    """Return the number of rows below the header that are headings too, with notes on what is left out."""
+    first: list[Row] = []
+    with suppress(InputError):  # a broken row is refused when the table is read
+        first += islice(records, 2)
+    cells = [cell for row in first[1:] for cell in row.cells.values() if cell]
+    further = 2 if cells and all(cell.replace(" ", "").startswith(QUALTRICS) for cell in cells) else 0
+    notes = (
+        ("The two further heading rows of Qualtrics are left out.", further > 0),
+        ("The first column has no name: it is left out, as a number of the row.", columns[0] == ""),
+    )
+    return further, tuple(note for note, applies in notes if applies)
+
+
+def keep_columns(table: Table, fields: Mapping[str, str]) -> Table:
+    """Return a wide table with the columns of the fields and as many others as an instance can keep."""
+    if len(table.columns) <= MAX_COLUMNS:
+        return table
+    used = set(fields.values())
+    others = [column for column in table.columns if column not in used][: MAX_COLUMNS - len(used)]
+    kept = tuple(column for column in table.columns if column in used or column in set(others))
+    left = [column for column in table.columns if column not in kept]
+    note = (
+        f"The table has {len(table.columns):,} columns, and an instance keeps {MAX_COLUMNS}: {len(left):,} are left "
+        f"out, from “{shorten(left[0])}” to “{shorten(left[-1])}”. To keep one of them, move it to the front."
+    )
+
+    def rows() -> Iterator[Row]:
+        for row in table.records():
+            yield Row(row.line, {column: row.cells[column] for column in kept}, row.nested & set(kept))
+
+    return Table(table.name, kept, rows, table.unit, (*table.notes, note))
 
 
 def match_columns(

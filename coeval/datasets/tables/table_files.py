@@ -13,7 +13,7 @@ from pathlib import Path
 
 from coeval.datasets.tables import text_tables
 from coeval.datasets.tables.table import Row, Table
-from coeval.datasets.text import check_size, shorten
+from coeval.datasets.text import LINES, check_size, ending, find_json, read_head, shorten
 from coeval.errors import InputError
 
 # The kinds of tables that can be read, and their detection.
@@ -40,17 +40,38 @@ class TableFormat:
     title: str
     endings: tuple[str, ...]
     open: Callable[[Path], Table]
-    start: bytes = b""
-    """The first bytes of such a file, to recognise it under another ending; empty to use the ending only."""
+    fits: Callable[[Path, bytes], bool] | None = None
+    """A function that recognises such a file by its content and its first bytes; None to use the ending only."""
 
 
 TABLES: tuple[TableFormat, ...] = (
     TableFormat("csv", "CSV (comma, tab or semicolon)", (".csv", ".tsv", ".txt"), text_tables.open_csv),
-    TableFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), text_tables.open_jsonl, b"{"),
-    TableFormat("xlsx", "Excel workbook", (".xlsx", ".xlsm"), _open_xlsx, b"PK\x03\x04"),
-    TableFormat("parquet", "Parquet", (".parquet", ".pq"), _open_parquet, b"PAR1"),
+    TableFormat(
+        "jsonl", "JSON Lines", LINES, text_tables.open_jsonl, lambda path, head: find_json(path) == "lines"
+    ),
+    TableFormat(
+        "json",
+        "JSON (a list of records)",
+        (),
+        text_tables.open_json,
+        lambda path, head: find_json(path) == "json",
+    ),
+    TableFormat(
+        "xlsx",
+        "Excel workbook",
+        (".xlsx", ".xlsm"),
+        _open_xlsx,
+        lambda path, head: head.startswith(b"PK\x03\x04"),
+    ),
+    TableFormat(
+        "parquet",
+        "Parquet",
+        (".parquet", ".pq"),
+        _open_parquet,
+        lambda path, head: head.startswith(b"PAR1"),
+    ),
 )
-"""The kinds of tables; the first one is used for unknown files. To add one, write a file with ``open_table``."""
+"""The kinds of tables; the first one is used for unknown texts. To add one, write a file with ``open_table``."""
 
 
 def is_table(path: Path) -> bool:
@@ -80,9 +101,8 @@ def _is_workbook(path: Path) -> bool:
 
     Its first bytes are not enough: studies and logs of other tools are archives too.
     """
-    kind = _by_ending(path)
-    if kind:
-        return kind.open is _open_xlsx
+    if _by_ending(path):
+        return guess_table(path).open is _open_xlsx
     try:
         with zipfile.ZipFile(path) as archive:
             return "xl/workbook.xml" in archive.namelist()
@@ -114,25 +134,33 @@ def on_sheet(path: Path, sheet: str) -> Iterator[Path]:
 
 
 def guess_table(path: Path) -> TableFormat:
-    """Return the kind of a table file from its ending or its first bytes.
+    """Return the kind of a table file from its content, or from its ending if the content does not tell.
 
-    Raises InputError for an old Excel file.
+    Raises InputError for an old Excel file, or a web page.
     """
     check_size(path)
-    with path.open("rb") as file:
-        head = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = read_head(path, 4096)
+    head = start.lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         raise InputError(
             f"{path.name}: is an old or password-protected Excel file; save it as plain .xlsx or CSV."
         )
-    if head.startswith(b"["):
-        raise InputError(f"{path.name}: is a JSON array; write one object on each line (JSON Lines, .jsonl).")
-    by_start = (kind for kind in reversed(TABLES) if kind.start and head.startswith(kind.start))
-    return _by_ending(path) or next(by_start, TABLES[0])
+    if _PAGE.match(head):
+        raise InputError(
+            f"{path.name}: is a web page or XML, whatever its ending; open it in a spreadsheet program and save it as "
+            ".xlsx or CSV."
+        )
+    by_content = next((kind for kind in reversed(TABLES) if kind.fits and kind.fits(path, head)), None)
+    named = _by_ending(path)
+    is_text = b"\0" not in start or start[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return by_content or (TABLES[0] if named is None or (named.fits and head and is_text) else named)
+
+
+_PAGE = re.compile(rb"<(!doctype|html|head|meta|style|table|body|\?xml|!--)", re.I)
 
 
 def _by_ending(path: Path) -> TableFormat | None:
-    return next((kind for kind in TABLES if path.suffix.lower() in kind.endings), None)
+    return next((kind for kind in TABLES if ending(path) in kind.endings), None)
 
 
 PART = re.compile(r"(?P<name>.*?)-?(?P<number>\d+)-of-(?P<count>\d+)\.\w+")

@@ -1,19 +1,37 @@
-"""CSV and JSON Lines files as tables."""
+"""CSV, JSON Lines and JSON files as tables."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from coeval.datasets.tables.table import MAX_COLUMNS, Row, Table, check_header, fit_cells
-from coeval.datasets.text import explain_json, open_text, parse_json
+from coeval.datasets.tables.table import MAX_HEADER, Row, Table, check_header, fit_cells, tell_headings
+from coeval.datasets.text import HEAD, explain_json, load_json, open_text, parse_json
 from coeval.errors import InputError
 
 LONGEST_FIELD = 1 << 26
 """The csv module's limit for a cell, far above our own limit, so that our error names the column."""
+
+
+MARKS = ",\t;|"
+SNIFFED = 20
+"""The number of records that are read to find the separator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a file of separated values is written: a first line such as "sep=;" is not a record."""
+
+    separator: str
+    stated: bool = False
+    quoted: bool = True
 
 
 def open_csv(path: Path) -> Table:
@@ -22,32 +40,72 @@ def open_csv(path: Path) -> Table:
     Raises InputError for broken text, an empty file or a bad header; the rows raise it for a wrong number of cells or
     unmatched quotes.
     """
-    with open_text(path) as file:
-        separator = _guess_separator(file.readline())
-    _, header = next(_records(path, separator), (1, []))
+    dialect = _find_dialect(path)
+    _, header = next(_records(path, dialect), (1, []))
     columns = check_header(path.name, "line", header, unnamed=True)
 
     name = path.name  # a path computes its name at each access
 
-    def rows() -> Iterator[Row]:
-        for line, cells in islice(_records(path, separator), 1, None):
+    def read(skipped: int) -> Iterator[Row]:
+        for line, cells in islice(_records(path, dialect), 1 + skipped, None):
             yield fit_cells(name, "line", line, columns, cells)
 
-    return Table(name, tuple(filter(None, columns)), rows)
+    further, notes = tell_headings(columns, read(0))
+    if not dialect.quoted:
+        notes += (
+            "Quotation marks are read as a part of the texts, because they do not enclose whole cells.",
+        )
+    return Table(name, tuple(filter(None, columns)), lambda: read(further), notes=notes)
 
 
-def _guess_separator(header: str) -> str:
-    """Return a comma if the header has one, or else a tab or a semicolon."""
-    return next((mark for mark in ",\t;" if mark in header), ",")
+def _find_dialect(path: Path) -> Dialect:
+    """Return the separator that splits the first records into the same number of cells, and how quotes are read."""
+    with open_text(path) as file:
+        first = file.readline(1000).strip().strip('"')
+        if re.fullmatch(r"sep=.", first, re.I):
+            return Dialect(first[-1], stated=True)
+        file.seek(0)
+        text = file.read(HEAD)
+    found = [_sniff(text, mark) for mark in MARKS]
+    _, width, place = max((even, width, -place) for place, (even, width) in enumerate(found))
+    separator = MARKS[-place] if width > 1 else ","
+    return Dialect(separator, quoted=separator != "\t" or _is_quoted(path))
 
 
-def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _sniff(text: str, mark: str) -> tuple[bool, int]:
+    """Return whether a separator splits all first records evenly into several cells, and the width of the first."""
+    try:
+        records = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+        widths = [len(cells) for cells in islice(records, SNIFFED) if cells]
+    except csv.Error:
+        return False, 0
+    whole = widths[:-1] if len(widths) < SNIFFED and len(text) >= HEAD else widths
+    return len(set(whole)) == 1 and widths[0] > 1, widths[0] if widths else 0
+
+
+def _is_quoted(path: Path) -> bool:
+    """Return whether quotation marks enclose the cells of a file that is separated by tabs.
+
+    Many such files have no quoting. A mark at the beginning of a cell would then swallow rows until the next one.
+    """
+    try:
+        return not any(
+            "\t" in cell and "\n" in cell for _, cells in _records(path, Dialect("\t")) for cell in cells
+        )
+    except InputError:
+        return False
+
+
+def _records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Yield every record that is not blank, with the number of its first line."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
+    quoting = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
     with open_text(path) as file:
-        reader = csv.reader(file, delimiter=separator, strict=True)
+        if dialect.stated:
+            file.readline()
+        reader = csv.reader(file, delimiter=dialect.separator, strict=True, quoting=quoting)
         while True:
-            line = reader.line_num + 1
+            line = reader.line_num + 1 + dialect.stated
             try:
                 cells = next(reader)
             except StopIteration:
@@ -80,20 +138,62 @@ def open_jsonl(path: Path) -> Table:
     columns: dict[str, None] = {}
     for line, record in read_records(path):
         columns.update(dict.fromkeys(record))
-        if len(columns) > MAX_COLUMNS:
+        if len(columns) > MAX_HEADER:
             raise InputError(
-                f"{path.name}, line {line}: the file has more than {MAX_COLUMNS} different keys; put keys "
+                f"{path.name}, line {line}: the file has more than {MAX_HEADER:,} different keys; put keys "
                 "that vary from line to line under one key."
             )
     names = check_header(path.name, "line", list(columns))
 
     def rows() -> Iterator[Row]:
         for line, record in read_records(path):
-            cells = {name: _as_text(record.get(name)) for name in names}
-            nested = {name for name, value in record.items() if isinstance(value, list | dict)}
-            yield Row(line, cells, frozenset(nested))
+            yield _build_row(line, names, record)
 
     return Table(path.name, names, rows)
+
+
+RECORDS = ("data", "records", "rows", "examples", "instances", "items", "results")
+"""The usual names of the list of records in a JSON file."""
+
+
+def open_json(path: Path) -> Table:
+    """Return a JSON file as a table: a list of objects, alone or under a name, or columns as pandas writes them.
+
+    Raises InputError for a broken file, or one that holds no records.
+    """
+    records = [_check_record(f"{path.name}, entry {number}", record)
+               for number, record in enumerate(_find_records(path.name, load_json(path)), 1)]  # fmt: skip
+    names = check_header(path.name, "entry", list(dict.fromkeys(name for each in records for name in each)))
+
+    def rows() -> Iterator[Row]:
+        for number, record in enumerate(records, 1):
+            yield _build_row(number, names, record)
+
+    return Table(path.name, names, rows, "entry")
+
+
+def _find_records(name: str, value: Any) -> Sequence[object]:
+    """Return the records of a JSON value; raise InputError if it has none."""
+    if isinstance(value, list):
+        return value
+    parts = value if isinstance(value, dict) else {}
+    lists = {key: part for key, part in parts.items() if isinstance(part, list) and part}
+    header = lists.get("columns", [])
+    if header and all(isinstance(row, list) and len(row) == len(header) for row in lists.get("data", [None])):
+        return [dict(zip(map(str, header), row, strict=True)) for row in lists["data"]]
+    of_objects = {key: part for key, part in lists.items() if all(isinstance(each, dict) for each in part)}
+    named = next((key for key in RECORDS if key in of_objects), None)
+    if named or len(of_objects) == 1:
+        return of_objects[named or next(iter(of_objects))]
+    cells = [list(part.values()) if isinstance(part, dict) else part for part in parts.values()]
+    if parts and all(isinstance(part, list) for part in cells) and len({len(part) for part in cells}) == 1:
+        return [dict(zip(parts, row, strict=True)) for row in zip(*cells, strict=True)]
+    if any(isinstance(part, str) for part in parts.values()):
+        return [parts]
+    raise InputError(
+        f'{name}: holds no list of records; write [{{"input": "...", "output": "..."}}, ...], or one object on each '
+        "line (JSON Lines)."
+    )
 
 
 def read_records(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
@@ -113,12 +213,22 @@ def _parse_line(place: str, line: str) -> Mapping[str, object]:
         ) from exc
     except (RecursionError, ValueError) as exc:
         raise InputError(f"{place}: {explain_json(exc)}; correct the line.") from exc
+    return _check_record(place, record)
+
+
+def _check_record(place: str, record: object) -> Mapping[str, object]:
     if not isinstance(record, dict):
         raise InputError(f'{place}: is not a JSON object; write {{"input": "...", "output": "..."}}.')
     stripped = {key.strip(): value for key, value in record.items()}
     if len(stripped) < len(record) or "" in stripped:
         raise InputError(f"{place}: has an empty key, or the same key twice; give each value its own key.")
     return stripped
+
+
+def _build_row(line: int, names: Sequence[str], record: Mapping[str, object]) -> Row:
+    cells = {name: _as_text(record.get(name)) for name in names}
+    nested = {name for name, value in record.items() if isinstance(value, list | dict)}
+    return Row(line, cells, frozenset(nested))
 
 
 def _as_text(value: object) -> str:

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 from openpyxl.xml.constants import ARC_WORKBOOK, SHEET_MAIN_NS
 from openpyxl.xml.functions import fromstring, tostring
 
-from coeval.datasets.tables.table import MAX_COLUMNS, Row, Table, check_header, fit_cells
+from coeval.datasets.tables.table import MAX_HEADER, Row, Table, check_header, fit_cells, tell_headings
 from coeval.datasets.text import check_size, shorten
 from coeval.errors import CoevalError, InputError
 
@@ -53,13 +53,13 @@ def open_table(path: Path) -> Table:
     notes = _tell_other_sheets(sheets)
     remedy = " ".join(["The first row must name every column.", *notes])
 
-    def rows() -> Iterator[Row]:
-        for line, cells in _records(path):
-            if line > 1:
-                padded = cells + [""] * (len(columns) - len(cells))
-                yield fit_cells(where, "row", line, columns, padded, remedy)
+    def read(skipped: int) -> Iterator[Row]:
+        for line, cells in islice(_records(path), 1 + skipped, None):
+            padded = cells + [""] * (len(columns) - len(cells))
+            yield fit_cells(where, "row", line, columns, padded, remedy)
 
-    return Table(path.name, tuple(filter(None, columns)), rows, "row", notes)
+    further, told = tell_headings(columns, read(0))
+    return Table(path.name, tuple(filter(None, columns)), lambda: read(further), "row", (*notes, *told))
 
 
 def _tell_other_sheets(sheets: Sequence[str]) -> tuple[str, ...]:
@@ -221,10 +221,10 @@ def _value_of(cell: Any) -> object:
 
 def _trim_row(path: Path, number: int, row: tuple[object, ...]) -> tuple[object, ...]:
     width = max((column for column, value in enumerate(row, start=1) if value is not None), default=0)
-    if width > MAX_COLUMNS:
+    if width > MAX_HEADER:
         raise InputError(
             f"{path.name}, row {number}: extends to column {get_column_letter(width)}, and the limit is "
-            f"{MAX_COLUMNS} columns; remove the columns to the right."
+            f"{MAX_HEADER:,} columns; remove the columns to the right."
         )
     return row[:width]
 
@@ -245,9 +245,18 @@ def _as_text(place: str, value: object, formula: object) -> str:
         return str(value).lower()
     if isinstance(value, datetime | date | time):
         return value.isoformat()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
+    if isinstance(value, float | int) and _is_rounded(value):
+        raise InputError(
+            f"{place}: contains a number of {len(str(abs(int(value))))} digits, and a workbook keeps only the first "
+            "15; format the column as text, and write the numbers again."
+        )
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _is_rounded(number: float) -> bool:
+    """Return whether a number has more digits than a spreadsheet program keeps. An id would become another one."""
+    digits = len(str(abs(int(number))))
+    return digits > 15 and (isinstance(number, float) or number % 10 ** (digits - 15) == 0)
 
 
 def _not_a_workbook(path: Path) -> InputError:

@@ -10,13 +10,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coeval.datasets.file_format import Columns, Format
-from coeval.datasets.json_nodes import LINES, Node, load_node, load_records, peek, peek_records
+from coeval.datasets.json_nodes import Node, load_node, load_records, peek, peek_records
 from coeval.datasets.source import Source
+from coeval.datasets.text import find_json
 from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance, read_number, tool_format
 from coeval.domain import Instance, Scale
 from coeval.errors import InputError
@@ -147,7 +149,7 @@ _FIELDS = ("id", "text", "label", "entities", "relations", "cats", "Comments")
 
 def _is_export(path: Path) -> bool:
     head = peek(path)
-    records = head.value if isinstance(head.value, list) and path.suffix.lower() in LINES else []
+    records = head.value if isinstance(head.value, list) and find_json(path) == "lines" else []
     return bool(records) and all(
         isinstance(record, dict)
         and isinstance(record.get("text"), str)
@@ -220,8 +222,11 @@ DOCCANO_FORMAT = tool_format("doccano", "doccano export (JSON Lines)", DOCCANO, 
 POTATO = "Potato"
 MAX_FILES = 10_000
 _STATES = ("*.json", "*/user_state.json", "*/*/user_state.json")
+_OLD = ("annotated_instances.jsonl", "*/annotated_instances.jsonl", "*/*/annotated_instances.jsonl")
+"""The files of Potato 1.x: one folder per person, with the texts that this person saw."""
 _ITEMS = ("*.json*", "*.csv", "*.tsv", "data/*", "data_files/*")
 _NAMES = ("id", "instance_id", "item_id")
+_OLD_FIELDS = ("displayed_text", "label_annotations", "span_annotations", "behavioral_data")
 _NUMBERS = ("slider", "number", "scale_value")
 """Potato's names for the label of a numeric scheme."""
 _TICKED = ("true", "on")
@@ -236,24 +241,28 @@ def _is_state(path: Path) -> bool:
 
 def _fits_potato(path: Path) -> bool:
     if not path.is_dir():
-        return _is_state(path)
-    named = (file for pattern in _STATES[1:] for file in path.glob(pattern))
+        return _is_state(path) or _is_old_state(path)
+    named = (file for pattern in (*_STATES[1:], *_OLD) for file in path.glob(pattern))
     return next(named, None) is not None or any(map(_is_state, sorted(path.glob(_STATES[0]))))
 
 
 def _open_potato(path: Path, slug: str, columns: Columns) -> Source:
     gathering = Gathering(slug, POTATO)
-    states = sorted(_glob(path, _STATES)) if path.is_dir() else [path]
-    states = [file for file in states if file == path or _is_state(file)]
-    if not states:
+    states = sorted(_glob(path, _STATES + _OLD)) if path.is_dir() else [path]
+    old = [file for file in states if _is_old_state(file)]
+    states = [file for file in states if file not in old and (file == path or _is_state(file))]
+    if not states and not old:
         raise InputError(
             f"{path.name}: contains no user_state.json from Potato; give the folder with Potato's output."
         )
     texts: dict[str, str] = {}
     for file in sorted(_glob(path, _ITEMS)) if path.is_dir() else []:
-        if file not in states and file.is_file() and _is_items(file):
+        if file not in (*states, *old) and file.is_file() and _is_items(file):
             texts |= _read_items(file, gathering)
     nodes = [load_node(file) for file in states]
+    for file in old:
+        texts |= _read_items(file, gathering)
+        nodes.append(_read_old_state(file))
     rated = {scheme for node in nodes for labels in _labels(node).values() for scheme, _, _ in labels}
     aspects = _find_aspects(nodes)
     for node in nodes:
@@ -270,6 +279,36 @@ def _glob(folder: Path, patterns: tuple[str, ...]) -> set[Path]:
     return files
 
 
+def _is_old_state(path: Path) -> bool:
+    return any(
+        {"displayed_text", "label_annotations"} <= record.value.keys() for record in peek_records(path)
+    )
+
+
+def _read_old_state(path: Path) -> Node:
+    """Return a file of Potato 1.x in the form of a state. Its folder names the person."""
+    records = list(load_records(path))
+    spans = {"instance_id_to_span_to_value": {}}
+    labels = {record.get("id").name(): record.get("label_annotations").value or {} for record in records}
+    conduct = {
+        record.get("id").name(): {
+            "total_time_ms": _read_time_spent(record.path("behavioral_data", "time_string"))
+        }
+        for record in records
+    }
+    state = {"user_id": path.parent.name, "instance_id_to_label_to_value": labels}
+    return Node({**state, **spans, "instance_id_to_behavioral_data": conduct}, path.name)
+
+
+def _read_time_spent(told: Node) -> int | None:
+    """Return the milliseconds in a text such as "Time spent: 0d 0h 1m 12s", or None."""
+    match = re.fullmatch(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?", told.text())
+    if not match:
+        return None
+    days, hours, minutes, seconds = map(int, match.groups())
+    return 1000 * (((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
 def _is_items(path: Path) -> bool:
     return any(set(_NAMES) & record.value.keys() and len(record.value) > 1 for record in peek_records(path))
 
@@ -279,7 +318,11 @@ def _read_items(path: Path, gathering: Gathering) -> dict[str, str]:
     texts = {}
     for record in load_records(path):
         name = record.get(*_NAMES).name()
-        rest = {field: value for field, value in record.value.items() if field not in _NAMES}
+        rest = {field: value for field, value in record.value.items() if field not in (*_NAMES, *_OLD_FIELDS)}
+        rest = {"text": record.value["displayed_text"], **rest} if "displayed_text" in record.value else rest
+        gathering.left["Passages marked with Potato 1.x, left out"] += len(
+            record.get("span_annotations").value or ()
+        )
         instance = read_answer(Node(rest, record.place), name)
         if name and gathering.add_instance(instance, record.place):
             texts[name] = instance.output

@@ -162,7 +162,8 @@ def test_what_has_no_sheets(tmp_path: Path) -> None:
     assert list_sheets(tmp_path / "log.eval") == ()
     unnamed = workbook(tmp_path / "c.xlsx", ["1", "Why?", "So."]).rename(tmp_path / "c.dat")
     assert list_sheets(unnamed) == ("Sheet",)
-    broken = write(tmp_path / "b.xlsx", "instance")
+    assert list_sheets(write(tmp_path / "text.xlsx", "instance")) == ()
+    broken = write(tmp_path / "b.xlsx", "PK\x05\x06" + "\0" * 18)
     with pytest.raises(InputError, match="b.xlsx"):
         list_sheets(broken)
 

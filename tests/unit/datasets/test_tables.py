@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zipfile
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 from coeval.datasets import load_study, open_source
 from coeval.datasets.tables import table_files, text_tables
 from coeval.datasets.tables.instances import name_document
-from coeval.datasets.tables.table import MAX_COLUMNS
+from coeval.datasets.tables.table import MAX_HEADER
 from coeval.datasets.tables.table_files import TableFormat
 from coeval.domain import MAX_TEXT, Study
 from coeval.errors import InputError
@@ -141,7 +142,7 @@ CSV_REFUSALS = [
     ),
     ("input,output,input\nx,y,z\n", ["columns 1 and 3", "'input'"]),
     ("input,,output\nx,y,z\n", ["column 2", "no name"]),
-    (",".join(f"c{n}" for n in range(MAX_COLUMNS + 1)), ["201 columns", "200"]),
+    (",".join(f"c{n}" for n in range(MAX_HEADER + 1)), ["2,001 columns", "2,000", "remove"]),
 ]
 
 
@@ -178,7 +179,7 @@ JSONL_REFUSALS = [
     ('{"input": "x", "output": ' + "[" * 100_000 + "}\n", ["line 1", "nested"]),
     ('{"input": "x", "output": ' + "1" * 5_000 + "}\n", ["line 1", "too long"]),
     ('{"input": "x", " input": "y"}\n', ["line 1", "twice"]),
-    (json.dumps({f"k{n}": n for n in range(MAX_COLUMNS + 1)}), ["line 1", "200"]),
+    (json.dumps({f"k{n}": n for n in range(MAX_HEADER + 1)}), ["line 1", "2,000"]),
 ]
 
 
@@ -218,7 +219,9 @@ XLSX_REFUSALS = [
     ([["input", "output"], ["x", None]], ["row 2", "'output'", "empty"]),
     ([["input", "output"], ["x", "#DIV/0!"]], ["cell B2", "#DIV/0!"]),
     ([["input", "output"], ["x", "y", "z"]], ["row 2", "3 cells"]),
-    ([["input", "output"], ["x"] * (MAX_COLUMNS + 1)], ["row 2", "column GS"]),  # 201 = 7 * 26 + 19
+    ([["input", "output"], ["x"] * (MAX_HEADER + 1)], ["row 2", "column BXY"]),
+    ([["instance", "input", "output"], [1.23456789012345e17, "x", "y"]], ["A2", "18 digits", "as text"]),
+    ([["instance", "input", "output"], [123456789012345000, "x", "y"]], ["A2", "18 digits", "as text"]),
 ]
 
 
@@ -241,10 +244,16 @@ def test_a_zip_bomb_is_refused_before_it_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "part"),
     [
-        ("a.xlsx", b"input,output\nx,y\n", "cannot be read as an Excel workbook"),
+        (
+            "a.xls",
+            b"<html><table><tr><td>input</td></tr></table>",
+            "is a web page .* save it as .xlsx or CSV",
+        ),
+        ("a.csv.gz", gzip.compress(b"input,output\nx,y\n")[:-12], "is damaged"),
         ("a.xlsx", b"PK\x05\x06" + b"\0" * 18, "cannot be read as an Excel workbook"),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old or password-protected"),
-        ("a.json", b"[1, 2]", "JSON Lines"),
+        ("a.json", b"[1, 2]", "entry 1: is not a JSON object"),
+        ("a.json", b'{"version": 2, "done": true}', "holds no list of records; write"),
         ("a.json", b'{"input": ', "line 1, column 11: is not JSON"),
     ],
 )

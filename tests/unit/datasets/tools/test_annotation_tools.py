@@ -155,6 +155,24 @@ def test_the_labels_of_potato_are_aspects_or_options(
     assert {(s.instance, s.criterion): s.score for s in study.submissions} == expected
 
 
+def test_the_files_of_potato_1_name_people_by_their_folders(tmp_path: Path) -> None:
+    for person, score in (("ann", "4"), ("bo", "2")):
+        record = {"id": "i1", "displayed_text": "Hello", "label_annotations": {"quality": {score: score}},
+                  "span_annotations": {}, "behavioral_data": {"time_string": "Time spent: 0d 0h 1m 12s "}}  # fmt: skip
+        (tmp_path / person).mkdir()
+        (tmp_path / person / "annotated_instances.jsonl").write_text(json.dumps(record) + "\n")
+    study = load_study(tmp_path, slug="t")
+    assert [(one.external_id, one.output, one.context) for one in study.instances] == [("i1", "Hello", {})]
+    assert [(s.person, s.score, s.active_ms) for s in study.submissions] == [
+        ("ann", 4, 72_000),
+        ("bo", 2, 72_000),
+    ]
+    single = tmp_path / "ann" / "annotated_instances.jsonl"
+    assert find_format(single).name == "potato" and scores(load_study(single, slug="t")) == {
+        ("ann", "i1", "quality"): 4
+    }
+
+
 def test_a_ranking_keeps_its_order(tmp_path: Path) -> None:
     def rank(user: str, *order: str) -> dict[str, object]:
         return {"user_id": user, "value": [{"value": option, "rank": n} for n, option in enumerate(order, 1)]}
