@@ -251,7 +251,8 @@ class _Judging:
             return build_protocol(Brief(self.task, self.criteria, options, rivals=self._list_rivals))
         instances = list(self.instances.values())
         chosen = choose_among(instances, self.task, run.assistants)
-        plan = run.plan or await protocol.draft_plan(ask, self.task, members, chosen, options)
+        planner = replace(options, model=run.plan_model or options.model)
+        plan = run.plan or await protocol.draft_plan(ask, self.task, members, chosen, planner)
         from coeval.llm.assistants.scores import score_instances
 
         table = score_instances(chosen, instances)

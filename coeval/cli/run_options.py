@@ -81,11 +81,12 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file with the evaluation plan (fusion only; default: drafted by the model)",
     )
+    add("--plan-model", metavar="NAME", help="model that drafts the plan (fusion only; default: --model)")
     add(
         "--assistants",
         nargs="+",
-        metavar="NAME|column:low:high",
-        help="assistant evaluators to use (fusion only)",
+        metavar="NAME|column:low:high:what it measures",
+        help="assistant evaluators to use, such as “nli:0:1:does the source entail the answer” (fusion only)",
     )
     add("--ablation", help="leave out all assistants (fusion only)", **flag)
     add("--retry-unscored", help="ask again about unscored drafts", **flag)

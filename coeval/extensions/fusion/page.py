@@ -26,8 +26,8 @@ class FusionBox(Panel):
                 multiselect=True,
                 allow_custom_value=True,
                 label="Assistant evaluators",
-                info="Select none to use all. To use a score column of the imported file, write column:low:high, "
-                "such as bleurt:-2:1.",
+                info="Select none to use all. Write a score column of the imported file as column:low:high:what it "
+                "measures, such as nli:0:1:does the source entail the answer.",
                 elem_id="fusion-assistants",
             )
             self.form["ablation"] = gr.Checkbox(label="Ablation: without assistants, scores and plan")

@@ -54,13 +54,20 @@ def render_plan_request(
     """Return the question that asks for a plan.
 
     Raises:
-        InputError: there is no criterion or no assistant to plan for, or the template is broken.
+        InputError: there is no criterion or no assistant to plan for, nobody says what an assistant measures, or the
+            template is broken.
     """
     if not criteria or not assistants:
         raise InputError(
             "A fusion plan needs at least one criterion and one assistant evaluator: choose some first."
         )
-    values = task_values(task) | {"criteria": list_criteria(criteria)}
+    if unknown := [one.name for one in assistants if not one.description.strip()]:
+        raise InputError(
+            f"A plan needs to say what each assistant measures, and nobody has said it of {', '.join(unknown)}: name "
+            "the assistants that you use, with a description, such as "
+            f"{unknown[0]}:0:1:does the source entail the answer."
+        )
+    values = task_values(task) | {"criteria": list_criteria(criteria, decimals=True)}
     values["assistants"] = describe_assistants(assistants, number_criteria(criteria))
     return render_request("plan", values, options)
 
@@ -111,12 +118,12 @@ class Fusion(Protocol):
         return [(request, sample) for sample in range(self.answers)]
 
     def _values(self, criteria: Sequence[Criterion], instance: Instance) -> dict[str, object]:
-        values = task_values(self.task) | {"criteria": list_criteria(criteria)}
+        values = task_values(self.task) | {"criteria": list_criteria(criteria, decimals=True)}
         values["reference"] = render_reference(self.task, instance)
         values["sample"] = render_sample(self.task, instance, reference=self.options.reference)
         values |= {
             "overall": OVERALL,
-            "overall_scale": render_scale(self.task.scale),
+            "overall_scale": render_scale(self.task.scale, decimals=True),
             "form": _form(criteria),
         }
         assistants, plan = self.brief.assistants, self.brief.plan.strip()

@@ -153,7 +153,7 @@ def _read_tables(data: Path) -> Iterator[Ratings]:
     document = instances.set_index("instance")["document"]
     for (criterion, mode), own in model.groupby(["criterion", "mode"], sort=False):
         scores = own.set_index("instance")["mean_score"]
-        columns = {"people": human.loc[criterion], "model": scores, "document": document}
+        columns = {"people": human.loc[str(criterion)], "model": scores, "document": document}
         table = pd.DataFrame(columns).dropna()
         yield Ratings(TOPICAL_CHAT, str(criterion), ROWS.get(str(mode), str(mode)), table)
 

@@ -28,7 +28,8 @@ class Assistant:
     """An assistant evaluator with its description for the model.
 
     ``low`` and ``high`` bound its scores and may be infinite. ``direction`` says which scores are better. ``inputs``
-    describes the texts that it compares. ``criteria`` are the texts or names of its criteria (none: all).
+    describes the texts that it reads; empty if nobody said. ``criteria`` are the texts or names of its criteria
+    (none: all).
     """
 
     name: str
@@ -74,6 +75,15 @@ _MEASURES: tuple[tuple[str, str, float, Callable[[str], Score]], ...] = (
 )
 
 
+COLUMNS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "bertscore": ("Likeness of the words of output and reference in meaning", ("output", "reference")),
+    "bleurt": ("Learned likeness of output and reference in meaning", ("output", "reference")),
+    "nli": ("Whether the input (premise) entails the output (hypothesis)", ("input", "output")),
+    "sumbleurt": ("BLEURT, trained on summaries", ("output", "reference")),
+}
+"""What well-known measures say, and the texts that they read, by the name of an imported column in small letters."""
+
+
 def list_assistants(against: str = "reference") -> list[Assistant]:
     """Return the assistants that need no download. They compare outputs with references or with inputs.
 
@@ -109,15 +119,19 @@ def imported_assistant(
     scores: Mapping[str, float],
     *,
     direction: str = "higher",
-    inputs: Sequence[str] = ("output",),
+    inputs: Sequence[str] = (),
     criteria: Sequence[str] = (),
 ) -> Assistant:
     """Return an assistant with imported scores (BLEURT, NLI, ...) by external instance id.
 
+    Without a description, that of a well-known measure with this name is used, and its inputs.
+
     Raises:
         InputError: the range or the direction is invalid, or a score is outside the range.
     """
-    assistant = Assistant(name, description, low, high, direction, tuple(inputs), tuple(criteria))
+    usual, read = COLUMNS.get(name.lower(), ("", ()))
+    inputs = inputs or (() if description else read)
+    assistant = Assistant(name, description or usual, low, high, direction, tuple(inputs), tuple(criteria))
     for instance, value in scores.items():
         if not math.isnan(value) and not low <= value <= high:
             raise InputError(
@@ -137,10 +151,9 @@ def describe_assistants(assistants: Sequence[Assistant], numbers: Mapping[str, i
 def _describe(place: int, assistant: Assistant, numbers: Mapping[str, int]) -> str:
     known = sorted({numbers[text] for text in assistant.criteria if text in numbers})
     bears = f" Bears on criterion {', '.join(f'[{number}]' for number in known)}." if known else ""
-    return (
-        f"{place}. {assistant.name}: {assistant.description.rstrip('.')}. Range {assistant.range}; "
-        f"{assistant.better}. Looks at: {', '.join(assistant.inputs)}.{bears}"
-    )
+    reads = f" Looks at: {', '.join(assistant.inputs)}." if assistant.inputs else ""
+    said = assistant.description.rstrip(".") or "nobody says what it measures"
+    return f"{place}. {assistant.name}: {said}. Range {assistant.range}; {assistant.better}.{reads}{bears}"
 
 
 def render_assistant_scores(assistants: Sequence[Assistant], scores: Mapping[str, float | None]) -> str:

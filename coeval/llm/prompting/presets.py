@@ -147,7 +147,11 @@ _G_EVAL_DIFFERENCES = (
 
 _KNOWLEDGE = "The piece of knowledge is a column of the import with the role “shown to judge and people”."
 _CHIANG_AND_LEE = "Chiang and Lee, A Closer Look into Automatic Evaluation Using Large Language Models (2023)"
-_CLOSER_LOOK_SETTINGS = {"protocol": "analyze-rate", "templates": "closer-look", **_SAMPLED}
+_CLOSER_LOOK_SETTINGS: Mapping[str, object] = {
+    "protocol": "analyze-rate",
+    "templates": "closer-look",
+    **_SAMPLED,
+}
 _CLOSER_LOOK = (
     "Appendix C: 20 answers at temperature 1 and top_p 1; the score is their mean.",
     "Section 3.1: no evaluation steps, which did not help reliably.",
@@ -246,19 +250,21 @@ _PRESETS = (
         "fusion-eval",
         "Fusion-Eval, with a plan",
         "Shu et al., Fusion-Eval: Integrating Assistant Evaluators with LLMs (2024)",
-        {"protocol": "fusion", "samples": 8, "temperature": 1.0},
+        {"protocol": "fusion", "samples": 8, "temperature": 0.5},
         (
-            "Section 2: a plan is written from the task, the criteria and the assistants; the question then holds the "
-            "plan, the sample and the assistants' scores, and asks for a score and an explanation for each criterion "
-            "and for the whole.",
-            "Section 2: the scores are the mean of 8 answers.",
-            "Section 3: the ablation asks the same question without assistants and without a plan.",
+            "Section 2.1: a model writes a plan from the task, the criteria and the assistants: what each one "
+            "measures, the texts that it reads, its range and its direction. It can be another model than the judge.",
+            "Section 2.2: the question holds the plan, the sample and the assistants' scores, and asks for a score "
+            "and an explanation for each criterion and for the whole. Scores may have decimals.",
+            "Section 3.1: the scores are the mean of 8 answers, at temperature 0.5 for PaLM 2 (the preset) and 0.1 for "
+            "GPT-4.",
+            "Section 3.2: the ablation asks the same question without assistants and without a plan.",
         ),
         (
             "The wording is ours, and a person can edit the plan before the run freezes it.",
             "The available assistants are measures that need no download, imported columns (such as BLEURT or NLI) and "
             "plug-ins. Without references there is no n-gram overlap, because similarity to the input is not quality.",
-            "The temperature is 1, so that the eight answers differ.",
+            "A score that is asked for once more is a whole number.",
             _FENCED,
             _ASKED_AGAIN,
         ),

@@ -104,13 +104,14 @@ def render_sample(task: Task, instance: Instance, *, reference: bool = False) ->
     return "\n\n".join(blocks)
 
 
-def render_scale(scale: Scale) -> str:
-    """Return the scale in words. The model and people see the same words.
+def render_scale(scale: Scale, *, decimals: bool = False) -> str:
+    """Return the scale in words, with ``decimals`` for an answer that may have them.
 
     >>> render_scale(Scale(1, 3))
     'whole numbers from 1 (lowest) to 3 (highest)'
     """
-    return f"whole numbers from {scale.low} (lowest) to {scale.high} (highest)"
+    kind = "numbers" if decimals else "whole numbers"
+    return f"{kind} from {scale.low} (lowest) to {scale.high} (highest)"
 
 
 def render_criterion(criterion: Criterion) -> str:
@@ -139,10 +140,10 @@ def render_question(criterion: Criterion, task: Task) -> str:
     )
 
 
-def list_criteria(criteria: Sequence[Criterion]) -> str:
+def list_criteria(criteria: Sequence[Criterion], *, decimals: bool = False) -> str:
     """Return the criteria as a numbered list, each with its scale."""
     return "\n".join(
-        f"[{number}] {render_criterion(criterion)} Scale: {render_scale(criterion.scale)}."
+        f"[{number}] {render_criterion(criterion)} Scale: {render_scale(criterion.scale, decimals=decimals)}."
         + (f"\n{guide}" if (guide := guide_text(criterion.guide)) else "")
         for number, criterion in enumerate(criteria, 1)
     )

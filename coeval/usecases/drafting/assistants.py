@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from coeval.domain import ColumnRole, Instance, Person, Task
 from coeval.errors import InputError
@@ -19,27 +20,44 @@ from coeval.store import Database
 from coeval.store.queries import drafts, judge_helps, tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
 
+TEXTS = ("input", "output", "reference")
+"""The texts that an assistant can read."""
 
-def parse_column(spec: str) -> tuple[str, float, float, str, str]:
-    """Return an imported score column from ``column:low:high[:lower|neither][:what it measures]``.
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn:
+    """An imported score column as a person describes it."""
+
+    name: str
+    low: float
+    high: float
+    direction: str
+    inputs: tuple[str, ...]
+    description: str
+
+
+def parse_column(spec: str) -> ScoreColumn:
+    """Return an imported score column from ``column:low:high[:lower|neither][:input+output][:what it measures]``.
 
     Raises:
         InputError: the text does not have this form.
 
-    >>> parse_column("bleurt:-2:1:learned likeness to the reference")
-    ('bleurt', -2.0, 1.0, 'higher', 'learned likeness to the reference')
+    >>> column = parse_column("nli:0:1:input+output:does the source entail the answer")
+    >>> column.direction, column.inputs, column.description
+    ('higher', ('input', 'output'), 'does the source entail the answer')
     """
     name, *rest = (part.strip() for part in spec.split(":"))
     try:
         low, high = float(rest[0]), float(rest[1])
     except (IndexError, ValueError):
         raise InputError(
-            f"“{spec}” does not name a score column: write column:low:high, such as bleurt:-2:1, and after it "
-            "“lower” if lower is better, and what it measures."
+            f"“{spec}” does not name a score column: write column:low:high:what it measures, such as "
+            "nli:0:1:does the source entail the answer. Put “lower” before the description if lower is better."
         ) from None
-    direction = rest[2] if len(rest) > 2 and rest[2] in DIRECTIONS else "higher"
-    told = [part for part in rest[2:] if part != direction]
-    return name, low, high, direction, ": ".join(told) or f"the column {name} of the imported file"
+    told = rest[2:]
+    direction = told.pop(0) if told and told[0] in DIRECTIONS else "higher"
+    inputs = told.pop(0).split("+") if told and set(told[0].split("+")) <= set(TEXTS) else []
+    return ScoreColumn(name, low, high, direction, tuple(inputs), ": ".join(filter(None, told)))
 
 
 def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[Assistant]:
@@ -76,18 +94,25 @@ def _spec(spec: str, instances: Sequence[Instance], known: Sequence[str]) -> Ass
     if ":" not in spec:
         raise InputError(
             f"There is no assistant “{spec}”: choose among {', '.join(known)}, or name a score column of the "
-            "imported file as column:low:high."
+            "imported file as column:low:high:what it measures."
         )
-    name, low, high, direction, told = parse_column(spec)
-    return imported_assistant(name, told, low, high, _values(name, instances), direction=direction)
+    told = parse_column(spec)
+    return imported_assistant(
+        told.name,
+        told.description,
+        told.low,
+        told.high,
+        _values(told.name, instances),
+        direction=told.direction,
+        inputs=told.inputs,
+    )
 
 
 def _column(name: str, instances: Sequence[Instance]) -> Assistant:
     """Return a column of assistant scores, with the range of its values."""
     scores = _values(name, instances)
     low, high = min(scores.values()), max(scores.values())
-    told = f"the column {name} of the imported file, with the range of its values"
-    return imported_assistant(name, told, low, high if high > low else low + 1, scores)
+    return imported_assistant(name, "", low, high if high > low else low + 1, scores)
 
 
 def _values(name: str, instances: Sequence[Instance]) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import TypeVar
@@ -138,7 +138,8 @@ async def write_plan(
     with context.store.read() as db:
         chosen = choose_assistants(db, task, settings.assistants)
     protocol = get_protocol(settings.protocol)
-    return await protocol.draft_plan(ask, task, list(current.criteria), chosen, settings.judge_options())
+    options = replace(settings, model=settings.plan_model or settings.model).judge_options()
+    return await protocol.draft_plan(ask, task, list(current.criteria), chosen, options)
 
 
 @use_case(OWNERS)

@@ -35,8 +35,10 @@ class RunSettings(JudgeSettings):
     steps: bool = False
     """True to include evaluation steps of each criterion; missing ones are written first."""
     plan: str = ""
+    plan_model: str = ""
+    """The model that writes a missing plan; empty for the model of the run."""
     assistants: tuple[str, ...] = ()
-    """Measures by name, or score columns as ``column:low:high``; empty for all measures."""
+    """Measures by name, or score columns as ``column:low:high:what it measures``; empty for all measures."""
     ablation: bool = False
     """True to send the same requests without assistants, their scores and the plan."""
 

@@ -96,7 +96,12 @@ def test_the_model_is_told_what_each_assistant_is() -> None:
         "NLI", "Contradictions.", 0, math.inf, {}, direction="lower", criteria=["Be true."]
     )
     assert describe_assistants([nli], {"Be true.": 2}) == (
-        "1. NLI: Contradictions. Range 0 to infinity; lower is better. Looks at: output. Bears on criterion [2]."
+        "1. NLI: Contradictions. Range 0 to infinity; lower is better. Bears on criterion [2]."
+    )
+    usual = imported_assistant("NLI", "", 0, 1, {})
+    assert describe_assistants([usual], {}) == (
+        "1. NLI: Whether the input (premise) entails the output (hypothesis). Range 0 to 1; higher is better. "
+        "Looks at: input, output."
     )
     assert (
         render_assistant_scores([nli], {"NLI": 0.123456}) == "- NLI (0 to infinity, lower is better): 0.1235"

@@ -41,7 +41,7 @@ def test_the_published_numbers_are_set() -> None:
         "closer-look-topical-chat": (20, 1.0),
         "g-eval-summeval": (20, 1.0),
         "g-eval-topical-chat": (20, 1.0),
-        "fusion-eval": (8, 1.0),
+        "fusion-eval": (8, 0.5),
     }
     assert all(settings(name).top_p == 1.0 for name in PRESETS if name != "fusion-eval")
     with pytest.raises(InputError, match="no preset “x”: use one of coeval-paper, closer-look"):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -24,7 +25,7 @@ from coeval.domain import (
 )
 from coeval.errors import InputError, ModelError, UnansweredError
 from coeval.extensions.fusion.protocol import Fusion
-from coeval.llm.assistants.catalogue import list_assistants
+from coeval.llm.assistants.catalogue import imported_assistant, list_assistants
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.prompting.questions import evaluation_schema, scores_schema
 from coeval.llm.prompting.template_files import JudgeOptions
@@ -334,9 +335,32 @@ def test_a_plan_is_asked_for_with_numbered_assistants() -> None:
         run(Fusion.draft_plan(ask, TASK, [CLEAR, SHORT], ASSISTANTS, FUSION)) == "1. Trust ROUGE-1 for [1]."
     )
     assert "1. ROUGE-1: " in ask.words() and "2. chrF: " in ask.words()
-    assert "[2] The answer is short. Scale: whole numbers from 1 (lowest) to 3 (highest)." in ask.words()
+    assert "[2] The answer is short. Scale: numbers from 1 (lowest) to 3 (highest)." in ask.words()
     with pytest.raises(InputError, match="at least one criterion and one assistant"):
         run(Fusion.draft_plan(FakeAsk(), TASK, [CLEAR], [], FUSION))
+
+
+def test_a_plan_knows_what_every_assistant_measures_and_reads() -> None:
+    told = imported_assistant(
+        "entails", "does the source entail the answer", 0, 1, {}, inputs=("input", "output")
+    )
+    ask = FakeAsk("1. Trust it.")
+    run(Fusion.draft_plan(ask, TASK, [CLEAR], [told], FUSION))
+    assert (
+        "1. entails: does the source entail the answer. Range 0 to 1; higher is better. Looks at: input, output."
+        in ask.words()
+    )
+    with pytest.raises(InputError, match="nobody has said it of x: .* x:0:1:does the source"):
+        run(Fusion.draft_plan(FakeAsk(), TASK, [CLEAR], [imported_assistant("x", "", 0, 1, {})], FUSION))
+
+
+def test_a_fused_score_may_have_decimals() -> None:
+    ask = FakeAsk(FUSED.replace("Score: 4", "Score: 3.5"))
+    fused = run(
+        judge_all(ask, TASK, [CLEAR, SHORT], INSTANCE, replace(FUSION, samples=1), "1. Do.", ASSISTANTS, {})
+    )
+    assert fused.drafts[1].score == 3.5 and "decimals such as 3.5 are allowed" in ask.words()
+    assert "whole number" not in ask.words()
 
 
 def test_fusion_judges_all_criteria_at_once() -> None:

@@ -256,6 +256,16 @@ def test_the_question_is_shown_before_anything_is_sent(context: Context, ready: 
         show_question(context, ready, "demo", settings, criterion=3)
 
 
+def test_another_model_can_write_the_plan_of_a_run(context: Context, ready: Person) -> None:
+    settings = RunSettings(
+        protocol="fusion", samples=1, plan_model="planner", assistants=("TF-IDF cosine",), model="judge"
+    )
+    with start_stub() as stub:
+        assert asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings)).complete
+        models = [body["model"] for body in stub.bodies]
+    assert models[0] == "planner" and set(models[1:]) == {"judge"}
+
+
 def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, ready: Person) -> None:
     with start_stub() as stub:
         there = connected(context, stub)

@@ -147,12 +147,21 @@ def test_what_cannot_be_read_says_why(stub: Stub, tmp_path: Path) -> None:
 def test_the_options_are_those_of_the_command(stub: Stub, tmp_path: Path) -> None:
     table = TABLE.assign(bleurt=[0.2, 0.7])
     scores = judge(
-        stub, tmp_path, table, protocol="fusion", samples=2, temperature=1.0, assistants=["bleurt:-2:1"]
+        stub,
+        tmp_path,
+        table,
+        protocol="fusion",
+        samples=2,
+        temperature=1.0,
+        assistants=["bleurt:-2:1"],
+        plan_model="planner",
     )
     assert list(scores.criterion) == ["Be right.", "Be brief.", "overall"] * 2
     assert all(len(samples) == 2 for samples in scores.samples)
     plan, *judged = stub.bodies
-    assert plan["messages"][0]["content"].count("bleurt") and len(judged) == 4
+    assert "bleurt: Learned likeness of output and reference" in plan["messages"][0]["content"]
+    assert len(judged) == 4
+    assert plan["model"] == "planner" and {body["model"] for body in judged} != {"planner"}
     assert all("bleurt (-2 to 1, higher is better): 0." in str(body) for body in judged)
     assert {body["temperature"] for body in judged} == {1.0}
     assert "bleurt" not in str(judge(stub, tmp_path, table).columns), (
