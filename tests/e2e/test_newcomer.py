@@ -252,7 +252,8 @@ def look_through(owner: Visitor) -> None:
     owner.see("Data, an instance")
     with page.expect_popup() as opened:
         owner.follow("Open in Scrutiny")
-    opened.value.locator(".wb[data-state=step]").get_by_text("Rivers bring salt").first.wait_for()
+    text = opened.value.locator(".wb[data-state=step] .wb-pane-output")
+    text.get_by_text("Rivers bring salt").first.wait_for()  # a closed passage bar above it holds the text too
     opened.value.close()
 
 
