@@ -142,6 +142,8 @@ def _draw_value(
         return f"2026-0{draw.randint(1, 9)}-11T10:{draw.randint(10, 59)}:00.{draw.randint(100, 999)}Z"
     if type_ == "INTEGER":
         return draw.choice([0, 1, 1, 2, 3, draw.randint(4, 100_000)])
+    if type_ == "REAL" and column == "score":
+        return draw.choice([1.0, 2.5, 4.0, 1.1 + 0.2, 4 / 3])  # on the scale, as the import demands
     if type_ == "REAL":
         return draw.choice([1.0, 2.5, 4.0, 0.1 + 0.2, 1 / 3])
     return draw.choice((*TEXTS, *TEXTS, LONG))
