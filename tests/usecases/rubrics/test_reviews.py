@@ -24,7 +24,7 @@ from coeval.extensions.rubrics.reviews import (
 )
 from coeval.extensions.rubrics.scoring import Rubric
 from coeval.rules.arms import Aliases, Design
-from coeval.store.queries import assignments, removal, tasks
+from coeval.store.queries import assignments, enrolments, removal, tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.sessions import set_role, sign_in
@@ -278,7 +278,10 @@ def test_the_work_of_a_person_can_be_put_aside_put_back_and_removed(
     with context.store.write() as db:
         task = tasks.get_task(db, "hb")
         assert task is not None
-        removal.set_aside(db, ann.id, [task.id], "admitted", "2099-01-01T00:00:00.000Z")
+        enrolments.record_arrival(db, task.id, ann.id)
+        arrival = enrolments.get_newest_arrival(db, task.id, ann.id)
+        assert arrival is not None
+        removal.set_aside(db, ann.id, task.id, None, arrival, "admitted", "2099-01-01T00:00:00.000Z")
     assert get_rubrics_report(context, people["Olu"], "hb").n_labels == 0
     with context.store.write() as db:
         aside = removal.get_aside(db, task.id, ann.id)

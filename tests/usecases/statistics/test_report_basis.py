@@ -63,7 +63,7 @@ def test_scores_from_asking_again_count_only_where_they_are_wanted(context: Cont
     )
     assert "left out of every figure of the model" in note and note.count("(n = ") == 2
     assert any("They are counted." in note for note in all_in["notes"])
-    assert all_in["assistance"] == usual["assistance"]
+    assert all_in["drafts"]["arms"] == usual["drafts"]["arms"]
 
 
 def get_again(study: Study) -> list[str]:
