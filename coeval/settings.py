@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from ipaddress import ip_network
 from pathlib import Path
@@ -30,6 +30,8 @@ FIELD = re.compile(r"[\w.:/~+%,\[\]-]*")
 """Matches the characters of an address that may be shown."""
 SPACE_OAUTH = ("SPACE_ID", "SPACE_HOST", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OPENID_PROVIDER_URL")
 """The variables that a Space with ``hf_oauth: true`` sets; sign-in with Hugging Face needs all of them."""
+SPACE_DISK = Path("/data")
+"""The place where a Space mounts its persistent storage, if it has any."""
 
 
 LOOPBACK_PROXIES = ("127.0.0.0/8", "::1/128")
@@ -46,11 +48,19 @@ SPACE_PROXIES = (
 
 
 class SignIn(StrEnum):
-    """The way people sign in: by name alone (on this machine only), with a password, or with Hugging Face."""
+    """The way people sign in: by name alone or by printed links (both on this machine only), with a password, or
+    with Hugging Face.
+    """
 
     NAMES = "names"
     ACCOUNTS = "accounts"
     HUGGINGFACE = "huggingface"
+    LINKS = "links"
+    """Only ``python -m coeval review`` has it; the environment cannot choose it."""
+
+
+CHOICES = [SignIn.NAMES, SignIn.ACCOUNTS, SignIn.HUGGINGFACE]
+"""The ways to sign in that ``COEVAL_SIGN_IN`` may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +113,11 @@ class Settings:
     concurrency: int = 8
     sign_in: SignIn = SignIn.NAMES
     owner: str = ""
-    """The Hugging Face name of the first owner."""
+    """The Hugging Face name of the first owner: on a Space by default that of the Space's owner."""
+    space: str = ""
+    """The Space that runs the app, as ``owner/name``; empty elsewhere."""
+    owner_chosen: bool = False
+    """True if ``COEVAL_OWNER`` names the owner; an organisation owns Spaces too, but cannot sign in."""
     oauth: OAuth | None = None
     public_url: str = ""
     """The public address of the app, without a final slash; empty if it serves only this machine."""
@@ -122,6 +136,13 @@ class Settings:
         return self.public_url or f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     @property
+    def is_wiped(self) -> bool:
+        """Return whether a restart deletes all data: a Space keeps only what is on its persistent storage."""
+        places = [self.db, self.snapshots.folder]
+        kept = any(place and _is_on_disk(place) for place in places)
+        return bool(self.space) and not (kept or self.server or self.snapshots.repo)
+
+    @property
     def behind_proxy(self) -> bool:
         """Return whether the app is behind a Space's proxy, whose headers about visitors are trusted."""
         return self.oauth is not None
@@ -136,6 +157,12 @@ class Settings:
             f"Settings(db={show_address(self.server) or str(self.db)!r}, model={self.model!r}, "
             f"base_url={show_address(self.base_url)!r}, api_key {key})"
         )
+
+
+def _is_on_disk(path: Path) -> bool:
+    """Return whether a path is on a Space's persistent storage, and the storage is a mount that we may write to."""
+    there = path.absolute().is_relative_to(SPACE_DISK)
+    return there and os.path.ismount(SPACE_DISK) and os.access(SPACE_DISK, os.W_OK)
 
 
 HIDDEN = "…"
@@ -187,13 +214,18 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
     values = os.environ if env is None else env
     oauth = _load_oauth(values)
     azure = values.get("AZURE_OPENAI_ENDPOINT", "") if not values.get("OPENAI_BASE_URL") else ""
-    stated = str(db or values.get("COEVAL_DB") or DEFAULT_DB)
+    space = values.get("SPACE_ID", "")
+    owner = values.get("COEVAL_OWNER", "").strip()
+    usual = SPACE_DISK / DEFAULT_DB.name if space and _is_on_disk(SPACE_DISK) else DEFAULT_DB
+    stated = str(db or values.get("COEVAL_DB") or usual)
     server = stated if is_server_address(stated) else ""
     return Settings(
         db=DEFAULT_DB if server else Path(stated),
         server=server,
-        host=values.get("COEVAL_HOST", "127.0.0.1"),
-        port=int(values.get("COEVAL_PORT") or values.get("PORT") or 7860),
+        host=values.get("COEVAL_HOST")
+        or values.get("GRADIO_SERVER_NAME")
+        or ("0.0.0.0" if space else "127.0.0.1"),
+        port=int(values.get("COEVAL_PORT") or values.get("GRADIO_SERVER_PORT") or values.get("PORT") or 7860),
         model=values.get("COEVAL_MODEL") or values.get("OPENAI_MODEL") or DEFAULT_MODEL,
         base_url=values.get("OPENAI_BASE_URL") or azure,
         api_key=(azure and values.get("AZURE_OPENAI_API_KEY")) or values.get("OPENAI_API_KEY", ""),
@@ -201,7 +233,9 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         timeout=float(values.get("COEVAL_TIMEOUT") or 60),
         concurrency=int(values.get("COEVAL_CONCURRENCY") or 8),
         sign_in=_load_sign_in(values, oauth),
-        owner=values.get("COEVAL_OWNER", "").strip(),
+        owner=owner or values.get("SPACE_AUTHOR_NAME", "").strip(),
+        owner_chosen=bool(owner),
+        space=space,
         oauth=oauth,
         public_url=_load_url(values),
         proxies=_load_proxies(values, oauth),
@@ -209,6 +243,20 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         prolific_keys=values.get("COEVAL_PROLIFIC_KEYS") or PROLIFIC_KEYS,
         prolific_api=(values.get("COEVAL_PROLIFIC_API") or PROLIFIC_API).rstrip("/"),
         prolific_token=values.get("PROLIFIC_TOKEN", "").strip(),
+    )
+
+
+def on_this_machine(settings: Settings) -> Settings:
+    """Return the settings for a server that only the people with its printed links reach, and no copies leave."""
+    return replace(
+        settings,
+        host="127.0.0.1",
+        sign_in=SignIn.LINKS,
+        oauth=None,
+        public_url="",
+        space="",
+        proxies=LOOPBACK_PROXIES,
+        snapshots=Snapshots(),
     )
 
 
@@ -236,8 +284,8 @@ def _load_sign_in(values: Mapping[str, str], oauth: OAuth | None) -> SignIn:
     stated = values.get("COEVAL_SIGN_IN", "").strip().lower()
     if not stated:
         return SignIn.HUGGINGFACE if oauth else SignIn.NAMES
-    if stated not in list(SignIn):
-        raise InputError(f"COEVAL_SIGN_IN is “{stated}”: set it to one of {', '.join(SignIn)}.")
+    if stated not in CHOICES:
+        raise InputError(f"COEVAL_SIGN_IN is “{stated}”: set it to one of {', '.join(CHOICES)}.")
     if stated == SignIn.HUGGINGFACE and oauth is None:
         missing = ", ".join(name for name in SPACE_OAUTH if not values.get(name))
         raise InputError(

@@ -148,5 +148,5 @@ def check_address(host: str, settings: Settings | None = None) -> None:
     raise InputError(
         f"CoEval does not listen on {host}: people sign in with only a name, so anyone who reaches it could be "
         "anybody. Use 127.0.0.1, or set COEVAL_SIGN_IN=accounts and create the first owner's link with "
-        "“python -m coeval invite --role owner”. On a Space, you can set hf_oauth: true and COEVAL_OWNER instead."
+        "“python -m coeval invite --role owner”. On a Space, write hf_oauth: true into its README.md instead."
     )

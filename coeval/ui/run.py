@@ -25,7 +25,7 @@ from starlette.routing import Mount
 from coeval.domain import Role
 from coeval.errors import InputError
 from coeval.extending import list_scripts, load_parts
-from coeval.settings import Settings
+from coeval.settings import Settings, SignIn
 from coeval.ui.app.ballot_routes import add_criteria_api
 from coeval.ui.app.downloads import add_downloads
 from coeval.ui.app.following import add_following
@@ -44,10 +44,10 @@ from coeval.ui.server.request_limits import MOST_CONNECTIONS, build_protocol
 from coeval.ui.server.scripts import FOLDER, VERSION, Scripts, render_tags
 from coeval.ui.server.signin import add_sign_in
 from coeval.usecases.access import Context
-from coeval.usecases.accounts import note_address
+from coeval.usecases.accounts import note_address, tell_first_run
 from coeval.usecases.drafting.jobs import get_worker, mark_interrupted
 from coeval.usecases.hosting.maintenance import sweep
-from coeval.usecases.hosting.replication import get_shipped
+from coeval.usecases.hosting.replication import WIPED, get_shipped
 from coeval.usecases.hosting.startup import open_kept
 from coeval.usecases.reports.statistics import compute_apart
 from coeval.usecases.sessions import get_member
@@ -188,7 +188,8 @@ def run_server(
 ) -> None:
     """Serve CoEval on an address until interrupted; ``when_built`` is called before the first visitor.
 
-    ``prepare`` puts a study into the file; by default, it puts the demo into a new file. ``start_empty`` begins a new
+    ``prepare`` puts a study into the file; by default, it puts the demo into a new file. If people sign in by links,
+    it returns the text with the links. ``start_empty`` begins a new
     study if there is no file, even if a snapshot exists; ``lineage`` names the study to restore.
 
     Raises:
@@ -204,7 +205,7 @@ def run_server(
         store, keeper = open_kept(settings, start_empty=start_empty, lineage=lineage, on_wait=standby.say)
     context = Context(store, settings)
     note_address(context)
-    prepare(context)
+    told = prepare(context)
     if keeper:
         keeper.start()
     # once the requests under way are answered, uvicorn sends itself the signal again. SIGTERM's default
@@ -219,7 +220,11 @@ def run_server(
 
     def begin() -> None:
         shown = f"[{host}]" if ":" in host else host
-        print(f"CoEval is at http://{shown}:{port}  ({store.shown_address}; Ctrl+C stops it)", flush=True)
+        place = f"CoEval is at http://{shown}:{port}  ({store.shown_address}; Ctrl+C stops it)"
+        # where only links open the page, the address alone leads nowhere
+        print(told if settings.sign_in is SignIn.LINKS else place, flush=True)
+        for line in [*tell_first_run(context), *([WIPED] if settings.is_wiped else [])]:
+            print(line, flush=True)
         sweep(context)
 
     try:

@@ -350,6 +350,27 @@ def sign_in_by_huggingface(
         return person, open_session(db, person, old_token)
 
 
+NAME_OWNER = "set COEVAL_OWNER in the Space's settings to the Hugging Face name of one person."
+
+
+def tell_first_run(context: Context) -> list[str]:
+    """Return what the host of a new Space must know and do before any work; empty once the study has an owner."""
+    settings = context.settings
+    with context.store.read() as db:
+        if not settings.space or people.count_owners(db):
+            return []
+    if not settings.owner:
+        told = f"This study has no owner: {NAME_OWNER}"
+    elif settings.owner_chosen:
+        told = f"This study has no owner yet: {settings.owner} becomes its owner at the first sign-in."
+    else:
+        told = (
+            f"This study has no owner yet: {settings.owner}, who owns the Space, becomes its owner at the first "
+            f"sign-in. If {settings.owner} is an organisation, nobody can sign in as it: {NAME_OWNER}"
+        )
+    return [told, *([] if settings.is_wiped else [f"The data is kept in {context.store.shown_address}."])]
+
+
 def ensure_linked(db: Database, service: str, subject: str) -> Person:
     """Return the person whom a crowd service's link names; the first arrival creates one with a pseudonym."""
     assert service in LINK_KINDS

@@ -15,12 +15,15 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 
-from coeval.domain import Filter, Person
+from coeval.domain import Filter, Person, Role
 from coeval.errors import NotAllowedError, NotGivenError, StaleError
 from coeval.language import get_spoken, later
 from coeval.rules.arms import Aliases, Layout
+from coeval.settings import SignIn
+from coeval.stats.report.agreement import people_alphas
 from coeval.ui.app.step_json import Json, history_json, sheet_json, step_json
-from coeval.ui.components.view import Screen
+from coeval.ui.components.number_words import plural, shown
+from coeval.ui.components.view import Node, Screen, View, el
 from coeval.ui.server.identity import get_person
 from coeval.ui.server.payloads import (
     LARGEST_ID,
@@ -29,8 +32,9 @@ from coeval.ui.server.payloads import (
     SubmissionPayload,
     SuggestionPayload,
 )
-from coeval.ui.tabs import StudyTab
+from coeval.ui.tabs import StudyTab, Update
 from coeval.usecases.access import Context
+from coeval.usecases.reports.statistics import get_reading
 from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny import review, steps
 from coeval.usecases.scrutiny.steps import Move, Sent, Where
@@ -51,10 +55,49 @@ class ScrutinyTab(StudyTab):
     title, id = later("Scrutiny"), "scrutiny"
 
     def build(self) -> None:
-        self.outputs = [Screen(screen="scrutiny", elem_id="workbench")]
+        self.progress = View(elem_id="review-progress")
+        self.screen = Screen(screen="scrutiny", elem_id="workbench")
+        self.outputs = [self.progress, self.screen]
 
-    def load(self, person: Person, slug: str) -> dict[str, str] | None:
-        return {"task": slug, "person": person.uid, "language": get_spoken().code} if slug else None
+    def load(self, person: Person, slug: str) -> Update:
+        opened = {"task": slug, "person": person.uid, "language": get_spoken().code} if slug else None
+        return {self.screen: opened, **self.follow(person, slug)}
+
+    def follow(self, person: Person, slug: str, *values: Any) -> Update:
+        """Return how far two people agree, for the owner of a review without set-up."""
+        reviews = self.context.settings.sign_in is SignIn.LINKS and person.role is Role.OWNER and slug
+        return {self.progress: _progress(self.context, person, slug) if reviews else None}
+
+
+ENOUGH_DOUBLE = 20
+"""The number of items with the scores of two people from which a review shows their agreement."""
+
+
+def _progress(context: Context, person: Person, slug: str) -> Node:
+    alphas = get_reading(context, person, slug).get(people_alphas)
+    by_criterion = [levels["ordinal"] for levels in alphas.per_criterion]
+    double = min((int(alpha.details.get("n_units", 0)) for alpha in by_criterion), default=0)
+    if double < ENOUGH_DOUBLE:
+        so_far = f"Two people scored {plural(double, 'item')}."
+        return el("p.note", f"{so_far} From {ENOUGH_DOUBLE} items, this line shows their agreement.")
+    disputes = review.list_disputes(context, person, slug)
+    where = el("a", "Agreement", href=f"?task={slug}&tab=agreement")
+    parts: list[Node] = [
+        f"Two people scored {plural(double, 'item')}. Ordinal alpha: {shown(alphas.of_all.mean.value)} (",
+        where,
+        "). ",
+    ]
+    if disputes:
+        first = disputes[0]
+        item = el(
+            "a", f"item {first.external_id}", href="?" + step_link(slug, first.external_id).partition("?")[2]
+        )
+        parts += [
+            "The largest disagreement is ",
+            item,
+            f": {first.low:g} and {first.high:g} for “{first.text}”.",
+        ]
+    return el("p.note", *parts)
 
 
 # The routes of the scrutiny screen: JSON in, JSON out.

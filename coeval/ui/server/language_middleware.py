@@ -24,7 +24,7 @@ ASKED = "coeval-language"
 """The header in which our scripts name the language of their page."""
 
 STUDY = re.compile(r"/?s/([a-z0-9-]{1,64})(?:/.*)?")
-OUTSIDE = ("/signin", "/invite/", "/login/", "/help/annotate")
+OUTSIDE = ("/signin", "/invite/", "/open/", "/login/", "/help/annotate")
 """Pages that belong to no study: they follow the language that all studies share, or the browser."""
 
 

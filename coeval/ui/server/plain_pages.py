@@ -56,6 +56,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "numbers": "What the numbers mean",
     },
     "For hosts": {
+        "space": "Host on a Space",
         "deploy": "Several servers",
         "servers": "Model servers",
         "threats": "Security",

@@ -1,4 +1,4 @@
-"""Sign-in and sign-out: three kinds of sign-in, invitations, and the queue of password checks.
+"""Sign-in and sign-out: three kinds of sign-in, links, invitations, and the queue of password checks.
 
 A password check takes a processor and 64 MiB for a moment, so checks have threads of their own. On the shared threads,
 a few dozen checks would leave no thread for saving work.
@@ -40,6 +40,7 @@ from coeval.ui.server.payloads import tell
 from coeval.ui.server.plain_pages import render_page
 from coeval.usecases import accounts, sessions, tasks
 from coeval.usecases.access import Context
+from coeval.usecases.hosting.replication import WIPED
 
 # The queue of sign-ins: passwords are checked on separate threads, and nobody's tries delay other people.
 
@@ -103,6 +104,9 @@ INVITED = {
     Role.RESEARCHER: later("{name} invites you as a researcher."),
     Role.ANNOTATOR: later("{name} invites you as an annotator."),
 }
+LINKS_ONLY = later(
+    "Only the links that the command “review” prints open this page. Run the command again to get new ones."
+)
 TICKET = "coeval_login"
 TICKET_SECONDS = 600
 NEXT = re.compile(r"s/[a-z0-9-]{1,64}")
@@ -135,6 +139,8 @@ def add_sign_in(app: FastAPI, context: Context) -> None:
 
     if kind is SignIn.NAMES:
         _add_names(app, context)
+    elif kind is SignIn.LINKS:
+        _add_links(app, context)
     elif kind is SignIn.ACCOUNTS:
         room = WaitingRoom()
         _add_accounts(app, context, room)
@@ -183,6 +189,8 @@ def _sign_in_page(
 ) -> Response:
     status = 422 if error else 200
     ways = list_ways(context, next=next)
+    if context.settings.sign_in is SignIn.LINKS:
+        return render_page("message", 401, title=tr("Sign in"), text=tr(LINKS_ONLY), base=base)
     if context.settings.sign_in is SignIn.NAMES:
         return render_page(
             "signin", status, title=tr("Sign in"), error=error, name=name, next=next, ways=ways
@@ -201,6 +209,8 @@ def _sign_in_page(
         next=next,
         direct=direct,
         ways=ways,
+        first_run=(first_run := accounts.tell_first_run(context)),
+        wiped=WIPED if first_run and context.settings.is_wiped else "",
     )
 
 
@@ -222,6 +232,16 @@ def _add_names(app: FastAPI, context: Context) -> None:
             return _let_in(context, lambda: (person, token), f"./{target}")
         except CoevalError as error:
             return _sign_in_page(context, tell(error), name, check_next(next))
+
+
+def _add_links(app: FastAPI, context: Context) -> None:
+    @app.get("/open/{token}")
+    def open_link(token: str) -> Response:
+        if sessions.get_signed_in(context, token) is None:
+            return render_page("message", 410, title=tr("Sign in"), text=tr(LINKS_ONLY), base="../")
+        answer = RedirectResponse("../?tab=scrutiny", 303)
+        keep_session(context, answer, token)
+        return answer
 
 
 def _add_accounts(app: FastAPI, context: Context, room: WaitingRoom) -> None:

@@ -252,12 +252,18 @@ def get_snapshots(context: Context, person: Person) -> SnapshotState:
     return SnapshotState(lineage, keeper.list_states(), restorations, keeper.lost)
 
 
+WIPED = (
+    "A restart of this Space deletes everything: it has no persistent storage. Attach storage at /data in the Space's "
+    "settings, or set COEVAL_SNAPSHOT_REPO (a private data set) and the secret HF_TOKEN to keep copies on the Hub."
+)
+
+
 @use_case(OWNERS)
 def get_alert(context: Context, person: Person) -> str:
     """Return a sentence about saved work that is at risk now; empty if none is."""
     keeper = KEEPERS.get(context.store)
     if keeper is None:
-        return ""
+        return WIPED if context.settings.is_wiped else ""
     if keeper.lost:
         return keeper.lost
     return " ".join(filter(None, [keeper.damage, *map(_warn, keeper.list_states())]))

@@ -41,7 +41,7 @@ class LiveServer:
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, *self._command, "--db", str(self.db), "--port", str(self.port)]
+        command = [sys.executable, *self._command, *self.list_options()]
         with self.log.open("ab") as log:
             process = subprocess.Popen(command, cwd=ROOT, env=self._env, stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS
@@ -55,6 +55,9 @@ class LiveServer:
                 time.sleep(0.1)
         process.kill()
         raise RuntimeError(f"the server did not answer within {START_SECONDS} s:\n{self.log.read_text()}")
+
+    def list_options(self) -> list[str]:
+        return ["--db", str(self.db), "--port", str(self.port)]
 
     def kill9(self) -> None:
         """End it as a crash would."""
