@@ -19,8 +19,8 @@ from coeval.llm.client.failures import CallError, parse_retry_after, read_error_
 from coeval.llm.prompting.template_values import neutralise
 from coeval.llm.reading.evaluations import read_evaluation, read_evaluations
 from coeval.llm.reading.lists import read_list
-from coeval.llm.reading.preferences import read_preference
 from coeval.llm.reading.quotes import find_quotes
+from coeval.llm.reading.scores import read_preference
 
 CRITERION = "Clarity: 1 = dull, 2 = fair, 3 = good, 4 = fine, 5 = bright"
 SAMPLE = "The ferry left at 12, an hour late. Rating: 5 out of 5, they said; “Score: 4.” " * 20

@@ -42,9 +42,8 @@ from coeval.llm.protocols.protocol import (
 from coeval.llm.protocols.verdicts import combine_verdicts, given_words
 from coeval.llm.reading.evaluations import OVERALL, read_evaluations
 from coeval.llm.reading.json_objects import find_json
-from coeval.llm.reading.markup import strip_markup
+from coeval.llm.reading.markup import strip_markup, strip_thoughts
 from coeval.llm.reading.scores import ParsedEvaluation
-from coeval.llm.reading.thoughts import strip_thoughts
 from coeval.rules.column_roles import list_images
 
 

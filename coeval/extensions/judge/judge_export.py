@@ -14,7 +14,6 @@ from coeval.domain import CriteriaSet, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
-from coeval.extensions.judge.document_split import hash_document
 from coeval.extensions.judge.fit import read_frozen, require_criteria
 from coeval.extensions.judge.model.file_schema import (
     Hashes,
@@ -28,7 +27,7 @@ from coeval.extensions.judge.model.file_schema import (
 )
 from coeval.extensions.judge.model.judge_file import write_judge
 from coeval.extensions.judge.seal import get_file_salt, require_seal
-from coeval.extensions.judge.seal_types import Opening, Part, Seal
+from coeval.extensions.judge.seal_types import Opening, Part, Seal, hash_document
 from coeval.llm.prompting.template_files import JUDGE_SETTINGS, JudgeOptions, find_templates, list_wordings
 from coeval.llm.protocols.protocol import Brief, Protocol, build_protocol, list_protocols
 from coeval.store import Database

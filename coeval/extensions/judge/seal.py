@@ -11,11 +11,10 @@ import pandas as pd
 from coeval.domain import Instance, Person, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
-from coeval.extensions.judge.document_split import split_documents
 from coeval.extensions.judge.learning.cross_validation import KEYS, people_lines
 from coeval.extensions.judge.model.file_schema import Label, mark_output
 from coeval.extensions.judge.model.labels import Labels
-from coeval.extensions.judge.seal_types import Part, Seal
+from coeval.extensions.judge.seal_types import Part, Seal, split_documents
 from coeval.llm.prompting.worked_examples import mark_document
 from coeval.store import Database
 from coeval.store.queries import tasks

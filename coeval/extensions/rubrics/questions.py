@@ -26,8 +26,8 @@ from coeval.llm.prompting.template_values import neutralise, render_sample, rend
 from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
 from coeval.llm.reading.json_objects import find_json, find_members
 from coeval.llm.reading.lists import MIN_COPY
+from coeval.llm.reading.markup import strip_thoughts
 from coeval.llm.reading.scores import read_value
-from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_EVIDENCE = 10
 MAX_EXPLANATION = 4000

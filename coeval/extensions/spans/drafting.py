@@ -25,8 +25,8 @@ from coeval.llm.prompting.questions import MAX_QUOTE, build_list, build_object, 
 from coeval.llm.prompting.template_files import Template, load_template
 from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
 from coeval.llm.reading.json_objects import find_json
+from coeval.llm.reading.markup import strip_thoughts
 from coeval.llm.reading.quotes import find_quotes
-from coeval.llm.reading.thoughts import strip_thoughts
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress
 from coeval.store.queries import tasks

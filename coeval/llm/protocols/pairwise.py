@@ -24,7 +24,7 @@ from coeval.llm.prompting.template_values import list_shared_images, render_guid
 from coeval.llm.protocols.ladder import ask_in_form, is_whole, join_answers, unread_problem, unread_reason
 from coeval.llm.protocols.protocol import Brief, Item, Judgment, Protocol, Questions, register
 from coeval.llm.protocols.verdicts import given_words
-from coeval.llm.reading.preferences import read_preference
+from coeval.llm.reading.scores import read_preference
 
 CHOICE = {"type": "string", "enum": ["A", "B", "tie"]}
 SCHEMA = build_object({"analysis": build_text(MAX_WORDS), "preference": CHOICE})

@@ -11,7 +11,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, Validation
 
 from coeval.folded_text import fold
 from coeval.llm.reading.json_objects import FoundJson, find_json, find_members
-from coeval.llm.reading.markup import strip_bullet, strip_markup
+from coeval.llm.reading.markup import strip_bullet, strip_markup, strip_thoughts
 from coeval.llm.reading.scores import (
     DIFFERENT,
     EMPTY,
@@ -26,7 +26,6 @@ from coeval.llm.reading.scores import (
     read_value,
     read_words,
 )
-from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_EVIDENCE = 30
 """Largest number of lines of evidence from one answer."""

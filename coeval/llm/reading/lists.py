@@ -6,8 +6,7 @@ import re
 
 from coeval.folded_text import fold
 from coeval.llm.reading.json_objects import find_json
-from coeval.llm.reading.markup import strip_bullet, strip_markup
-from coeval.llm.reading.thoughts import strip_thoughts
+from coeval.llm.reading.markup import strip_bullet, strip_markup, strip_thoughts
 
 MAX_ITEMS = 30
 """Largest number of criteria or steps from one answer."""

@@ -1,4 +1,4 @@
-"""Percent agreement, and the coefficients that are corrected for chance: Gwet's AC1 and AC2, and Fleiss' kappa.
+"""Percent agreement, the coefficients that are corrected for chance (Gwet's AC1 and AC2, Fleiss' kappa), and weights.
 
 Every coefficient here is (pa - pe) / (1 - pe). pa is the weighted share of agreeing pairs, averaged over units with
 two or more ratings; pe is the agreement expected by chance from the shares of the scores (Gwet 2014, Handbook of
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from coeval.stats.agreement.unit_kinds import MANY, Statistic, UnitKinds, clustered_interval
-from coeval.stats.agreement.weights import agreement_weights
 from coeval.stats.clusters import cut, parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings
@@ -181,3 +180,44 @@ def basics_of(data: Ratings) -> dict[str, Any]:
         "n_annotators": int(np.count_nonzero(np.bincount(data.annotator))),
         "n_categories": len(data.categories),
     }
+
+
+def agreement_weights(weights: str, values: Numbers) -> Numbers:
+    """Return the matrix of agreement weights, categories x categories, 1 on the diagonal.
+
+    Parameters
+    ----------
+    weights : identity, linear, quadratic or ordinal.
+    values : the categories' numbers, ascending.
+
+    >>> agreement_weights("linear", np.array([1.0, 2.0, 3.0]))[0].tolist()
+    [1.0, 0.5, 0.0]
+    """
+    if weights not in _DISTANCES:
+        raise ValueError(f"There are no weights {weights!r}; choose one of: {', '.join(_DISTANCES)}.")
+    distance = _DISTANCES[weights](values)
+    furthest = distance.max(initial=0.0)
+    return 1 - distance / furthest if furthest > 0 else np.ones_like(distance)
+
+
+def _differences(values: Numbers) -> Numbers:
+    return np.abs(values[:, None] - values[None, :])
+
+
+def _identity(values: Numbers) -> Numbers:
+    return (_differences(values) > 0).astype(float)
+
+
+def _ordinal(values: Numbers) -> Numbers:
+    """Return C(m, 2), where m is the number of categories from one to the other, both included."""
+    places = np.arange(1.0, len(values) + 1)
+    between = _differences(places) + 1
+    return between * (between - 1) / 2
+
+
+_DISTANCES: dict[str, Callable[[Numbers], Numbers]] = {
+    "identity": _identity,
+    "linear": _differences,
+    "quadratic": lambda values: _differences(values) ** 2,
+    "ordinal": _ordinal,
+}

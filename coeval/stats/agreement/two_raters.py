@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import scipy
 
-from coeval.stats.agreement.coefficients import ONE_CATEGORY
+from coeval.stats.agreement.coefficients import ONE_CATEGORY, agreement_weights
 from coeval.stats.agreement.unit_kinds import Level, UnitKinds
-from coeval.stats.agreement.weights import agreement_weights
 from coeval.stats.clusters import OF_BIAS, UNITS, Clusters, cut, jackknife_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, parse_pair, parse_ratings

@@ -18,10 +18,9 @@ from coeval.rules.ballots import Tally
 from coeval.rules.criterion_wording import anchors_text
 from coeval.ui.app import criteria_views as views
 from coeval.ui.components.form import Form, read_line
-from coeval.ui.components.job_view import jobs_view
 from coeval.ui.components.next_step import steps_line
 from coeval.ui.components.number_words import plural, read_decimal
-from coeval.ui.components.view import Node, Screen, View, el
+from coeval.ui.components.view import Node, Screen, View, el, jobs_view
 from coeval.ui.tabs import StudyTab, Update, need_task, tell_done
 from coeval.usecases import criteria_rounds, criteria_sets, tasks
 from coeval.usecases.access import Context

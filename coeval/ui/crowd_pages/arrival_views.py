@@ -1,15 +1,17 @@
-"""The study's page before a person has joined, and the page on which they withdraw."""
+"""The study's page before a person has joined, the page on which they withdraw, and a preview for the team."""
 
 from __future__ import annotations
 
-from coeval.domain import Plan, StudyState
-from coeval.language import tr, trn
+from dataclasses import replace
+
+from coeval.domain import Plan, Standing, StudyState
+from coeval.language import later, tr, trn
 from coeval.ui.components.view import Node, el
-from coeval.ui.crowd_pages.participant_views import StudyForm, StudyView, paragraphs, show_way_out
+from coeval.ui.crowd_pages.participant_views import StudyForm, StudyView, paragraphs, show_visit, show_way_out
 from coeval.usecases.crowd.entry import Arrival, Coming
 from coeval.usecases.crowd.link_signing import Link
 from coeval.usecases.crowd.onboarding import UNDO_DAYS, Visit
-from coeval.usecases.crowd.participant_state import find_full_code
+from coeval.usecases.crowd.participant_state import Part, find_full_code
 
 
 def show_arrival(arrival: Arrival) -> StudyView:
@@ -159,3 +161,53 @@ def show_withdrawal(visit: Visit) -> StudyView:
     ask = tr("Your return code") if visit.asks_code else ""
     withdraw = StudyForm("withdraw", tr("Withdraw and delete my data"), plain=True, ask=ask)
     return StudyView([*body, back], (withdraw,))
+
+
+PAGES = {
+    "consent": later("Consent"),
+    "guidelines": later("Guidelines"),
+    "exam": later("Qualification"),
+    "work": later("Work"),
+    "finished": later("The end"),
+    "screened_out": later("Not qualified"),
+    "blocked": later("Failed checks"),
+    "paused": later("Paused"),
+    "full": later("Full"),
+    "closed": later("Closed"),
+    "declined": later("No consent"),
+}
+PARTS = {
+    "guidelines": Part(Standing.CONSENTED),
+    "exam": Part(Standing.EXAM),
+    "work": Part(Standing.ADMITTED, held=1),
+    "finished": Part(Standing.FINISHED, finished=1, saved=1),
+    "screened_out": Part(Standing.SCREENED_OUT),
+    "blocked": Part(Standing.BLOCKED),
+    "paused": Part(Standing.ADMITTED, finished=1, saved=1),
+    "full": Part(Standing.FULL),
+    "closed": Part(Standing.ADMITTED, finished=1, saved=1),
+}
+STATES = {"paused": StudyState.PAUSED, "closed": StudyState.CLOSED}
+
+
+def show_preview(visit: Visit, name: str, page: int = 1) -> StudyView:
+    """Return the page with that name, with links to the other pages instead of its buttons."""
+    name = name if name in PAGES else "consent"
+    view = _view(visit, name, page)
+    links = [
+        el("b", tr(label)) if key == name else el("a", tr(label), href=f"{visit.task.slug}?preview={key}")
+        for key, label in PAGES.items()
+    ]
+    nav: list[Node] = [part for link in links for part in (link, " · ")][:-1]
+    note = el("p.preview", tr("This is a preview: nothing you do here is kept."), " ", *nav)
+    buttons: list[Node] = [el("p.note", f"[{form.label}]") for form in view.forms]
+    return replace(view, body=[note, *view.body, *buttons], forms=())
+
+
+def _view(visit: Visit, name: str, page: int) -> StudyView:
+    plan = replace(visit.plan, state=STATES.get(name, StudyState.RUNNING), reason="")
+    if name == "consent":
+        return show_arrival(Arrival(visit.task, plan, Coming.NEW, Link(plan.terms.service, "")))
+    if name == "declined":
+        return show_declined(plan)
+    return show_visit(replace(visit, plan=plan, part=PARTS[name], attempts=(), confirmed=(0, 1)), page)

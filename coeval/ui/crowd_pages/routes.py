@@ -22,12 +22,12 @@ from coeval.ui.crowd_pages.arrival_views import (
     show_closed_door,
     show_consent,
     show_declined,
+    show_preview,
     show_return_code,
     show_shut,
     show_withdrawal,
 )
 from coeval.ui.crowd_pages.participant_views import StudyView, show_visit
-from coeval.ui.crowd_pages.preview import show_preview
 from coeval.ui.server.identity import (
     LINK,
     WAITING,

@@ -16,10 +16,9 @@ from coeval.llm.protocols.protocol import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.ui.app.criteria_views import model_hint
 from coeval.ui.components.form import Form, read_count, read_line
-from coeval.ui.components.job_view import jobs_view
 from coeval.ui.components.next_step import find_next, next_view
 from coeval.ui.components.number_words import read_decimal
-from coeval.ui.components.view import Node, View, el, image_view
+from coeval.ui.components.view import Node, View, el, image_view, jobs_view
 from coeval.ui.setup.prefill_boxes import (
     Counted,
     FollowingBox,

@@ -10,7 +10,7 @@ import pytest
 
 from coeval.domain import Plan, Standing, StudyState, Terms
 from coeval.store.queries import people
-from coeval.ui.crowd_pages.preview import PAGES
+from coeval.ui.crowd_pages.arrival_views import PAGES
 from coeval.ui.setup import crowd_people_tab
 from coeval.ui.setup.crowd_views import PAGE
 from coeval.usecases.access import OPERATOR, Context

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from coeval.domain import Scale, TokenProb
-from coeval.llm.protocols.expected_scores import MAX_PLACES, Expected, expected_score
+from coeval.llm.protocols.ladder import MAX_PLACES, Expected, expected_score
 from coeval.llm.reading.evaluations import read_evaluation
 
 FIVE = Scale(1, 5)

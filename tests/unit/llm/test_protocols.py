@@ -32,7 +32,7 @@ from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.proposals import draft_criteria, draft_steps
 from coeval.llm.protocols import protocol as registry
 from coeval.llm.protocols.by_criterion import ByCriterion, Form
-from coeval.llm.protocols.expected_scores import expected_score
+from coeval.llm.protocols.ladder import expected_score
 from tests.support.models.fake_ask import FakeAsk
 from tests.support.models.single_judgment import judge, judge_all
 

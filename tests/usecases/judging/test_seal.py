@@ -10,9 +10,8 @@ import pytest
 from coeval.domain import Instance, Person, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.judge import queries_seal
-from coeval.extensions.judge.document_split import hash_document, part_of_newcomer, split_documents
 from coeval.extensions.judge.seal import seal_task
-from coeval.extensions.judge.seal_types import Part, Seal
+from coeval.extensions.judge.seal_types import Part, Seal, hash_document, part_of_newcomer, split_documents
 from coeval.store import IntegrityError
 from coeval.store.queries import criteria, tasks
 from coeval.usecases.access import OPERATOR, Context

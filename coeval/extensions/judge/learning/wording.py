@@ -17,8 +17,7 @@ from coeval.extensions.judge.learning.examples import Correction, shorten_middle
 from coeval.llm.prompting.questions import render_request
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.prompting.template_values import render_block, render_guided, scale_values, task_values
-from coeval.llm.reading.markup import strip_markup
-from coeval.llm.reading.thoughts import strip_thoughts
+from coeval.llm.reading.markup import strip_markup, strip_thoughts
 
 MOST_SHOWN = 8
 """Largest number of corrections per group for the model. Corrections with a reason come first."""

@@ -9,10 +9,8 @@ import pytest
 from coeval.llm.reading.evaluations import MAX_EVIDENCE, read_evaluation, read_evaluations
 from coeval.llm.reading.json_objects import MAX_ATTEMPTS, find_json, find_members
 from coeval.llm.reading.lists import read_list
-from coeval.llm.reading.markup import strip_bullet, strip_markup
-from coeval.llm.reading.preferences import read_preference
-from coeval.llm.reading.scores import DIFFERENT, MAX_READ
-from coeval.llm.reading.thoughts import strip_thoughts
+from coeval.llm.reading.markup import strip_bullet, strip_markup, strip_thoughts
+from coeval.llm.reading.scores import DIFFERENT, MAX_READ, read_preference
 
 S5 = (1, 5)
 CLARITY = "Clarity: the text is easy to follow"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from coeval.stats import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
-from coeval.stats.agreement.weights import agreement_weights
+from coeval.stats.agreement.coefficients import agreement_weights
 
 COEFFICIENTS: list[Callable[..., Any]] = [gwet_ac, fleiss_kappa, percent_agreement]
 

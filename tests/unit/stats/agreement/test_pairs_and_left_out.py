@@ -12,8 +12,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from coeval.stats import cohen_kappa, krippendorff_alpha, leave_one_out, percent_agreement
+from coeval.stats.agreement.coefficients import agreement_weights
 from coeval.stats.agreement.two_raters import PairTables, kappas_of_tables, pair_tables
-from coeval.stats.agreement.weights import agreement_weights
 from coeval.stats.clusters import Clusters
 from coeval.stats.rating_matrix import parse_ratings
 
