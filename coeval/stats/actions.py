@@ -17,10 +17,10 @@ from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 ACTIONS = ("approve", "revise", "delete", "add")
 KINDS = ("conclusion", "score", "evidence")
 BEHAVIOURS = {
-    "outlier": "the final score lies more than one point from the median of the others",
-    "correction": "no outlier; the draft's score was changed, and brought nearer to the median of the others",
-    "subjectivity": "no outlier; the draft's score was changed, but not brought nearer to the median of the others",
-    "scrutiny": "no outlier; the draft's score was checked and kept",
+    "far": "the final score lies more than one point from the median of the others",
+    "nearer": "not far; the draft's score was changed, and brought nearer to the median of the others",
+    "elsewhere": "not far; the draft's score was changed, but not brought nearer to the median of the others",
+    "kept": "not far; the draft's score was kept",
 }
 """Operational definitions, applied in this order. Together they cover every submission."""
 
@@ -172,10 +172,10 @@ class ArmBehaviours:
 
     n: int
     n_left_out: int
-    correction: Share
-    scrutiny: Share
-    subjectivity: Share
-    outlier: Share
+    nearer: Share
+    kept: Share
+    elsewhere: Share
+    far: Share
 
     def of(self, name: str) -> Share:
         """Return one of ``BEHAVIOURS``."""
@@ -201,10 +201,10 @@ JUDGED = ("instance", "criterion", "arm", "score", "draft_score", "planted_score
 
 
 def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
-    """Return how often Correction, Scrutiny, Subjectivity and Outlier occur, by CoEval's own rules.
+    """Return how often people kept a draft's score, and where they moved it, by our own rules (``BEHAVIOURS``).
 
-    The CoEval paper (table 9) defines the behaviours by example. Here each submission is compared with the median of
-    the other people's scores of the same instance and criterion (rules in ``BEHAVIOURS``). Blind submissions are
+    Each submission is compared with the median of the other people's scores of the same instance and criterion. The
+    four classes of the CoEval paper (table 9) are others: see ``against_majority``. Blind submissions are
     compared with the withheld draft, which shows the rates by chance.
 
     Parameters
@@ -220,8 +220,8 @@ def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
     >>> people = pd.DataFrame({"annotator": list("abcd"), "instance": 1, "criterion": "x", "arm": "assisted",
     ...                        "score": [4, 4, 3, 1], "draft_score": 3})
     >>> found = four_behaviours(people)
-    >>> [(name, found.assisted.of(name).n) for name in ("correction", "scrutiny", "subjectivity", "outlier")]
-    [('correction', 0), ('scrutiny', 1), ('subjectivity', 2), ('outlier', 1)]
+    >>> [(name, found.assisted.of(name).n) for name in ("nearer", "kept", "elsewhere", "far")]
+    [('nearer', 0), ('kept', 1), ('elsewhere', 2), ('far', 1)]
     """
     wanted = [name for name in JUDGED if name in scores]
     known = scores[wanted].dropna(subset=["score"]).reset_index(drop=True)
@@ -256,6 +256,50 @@ def _shares(which: Any, left_out: int) -> ArmBehaviours:
         rate = Estimate(n / len(which)) if len(which) else Estimate.undefined("no submission can be judged")
         shares[name] = Share(n, rate)
     return ArmBehaviours(n=len(which), n_left_out=left_out, **shares)
+
+
+MAJORITY = {
+    (True, True): "the draft agrees, and the final score agrees",
+    (False, True): "the draft differs, and the final score agrees",
+    (True, False): "the draft agrees, and the final score differs",
+    (False, False): "the draft differs, and the final score differs",
+}
+"""The classes of ``against_majority``, by whether the draft and the final score are the majority's score."""
+
+
+def against_majority(assisted: pd.DataFrame, unaided: pd.DataFrame) -> list[dict[str, object]]:
+    """Return how often people with the draft agree with the majority of people without it (CoEval paper, table 9).
+
+    A unit has a majority if more than half of its unaided scores, and at least two, are the same.
+
+    Parameters
+    ----------
+    assisted, unaided : ``unit`` and ``score``; ``assisted`` also ``draft_score``.
+
+    Returns
+    -------
+    list of dict
+        A row for each class of ``MAJORITY``: its ``n``, and its ``rate`` of the ``of`` submissions with a draft's score
+        and a majority. No rows if there are none.
+
+    >>> shown = pd.DataFrame({"unit": [1, 1, 2], "score": [4, 3, 5], "draft_score": [3, 3, 5]})
+    >>> blind = pd.DataFrame({"unit": [1, 1, 1, 2], "score": [4, 4, 2, 5]})
+    >>> [(row["n"], row["of"]) for row in against_majority(shown, blind)]
+    [(0, 2), (1, 2), (0, 2), (1, 2)]
+    """
+    counts = unaided.dropna(subset=["score"]).groupby(["unit", "score"]).size().rename("n").reset_index()
+    total = counts.groupby("unit")["n"].transform("sum")
+    major = counts[(counts["n"] > 1) & (counts["n"] * 2 > total)].set_index("unit")["score"]
+    known = assisted.dropna(subset=["score", "draft_score"])
+    known = known[known["unit"].isin(major.index)]
+    wanted = known["unit"].map(major)
+    pairs = Counter(zip(known["draft_score"] == wanted, known["score"] == wanted, strict=True))
+    of = len(known)
+    return [
+        {"behaviour": name, "n": pairs[key], "of": of, "rate": pairs[key] / of}
+        for key, name in MAJORITY.items()
+        if of
+    ]
 
 
 def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:

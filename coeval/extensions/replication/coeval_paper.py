@@ -30,7 +30,7 @@ ELSEWHERE = (
     ("Table 7", "minutes a sample, people alone", "the times of the study without drafts are not in the files"),
     ("Table 8", "mean correlation of people without drafts", "the scores given without drafts are not in the files"),
     ("Table 9", "correction, scrutiny, subjectivity, outlier",
-     "people assigned these categories by judgment, which is not in the files"),
+     "they compare with the majority of people without drafts, whose scores are not in the files"),
 )  # fmt: skip
 
 

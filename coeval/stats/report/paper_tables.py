@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.actions import ACTIONS, BEHAVIOURS, KINDS, action_rates
+from coeval.stats.actions import ACTIONS, BEHAVIOURS, KINDS, action_rates, against_majority
 from coeval.stats.estimates import plain
-from coeval.stats.frames import StudyFrames
+from coeval.stats.frames import ASSISTED, StudyFrames
 from coeval.stats.report.document import build_report, list_tables
 from coeval.stats.report.tables import Table
 
@@ -24,17 +24,19 @@ def paper_tables(
     Parameters
     ----------
     report : the document of ``build_report``; built by default.
-    votes : the votes on proposed criteria (``action``, optionally ``n``), for the first table.
+    votes : the votes on proposed criteria (``action``, optionally ``n`` and ``group``), for the first table.
 
     Returns
     -------
     list of Table
         Criteria actions (with votes), evaluation actions, score changes, agreement, pairwise agreement, time,
-        mean pairwise correlations, the four behaviours, score distributions, systems, judges, and
-        the tables of other sections. Tables without rows are left out.
+        mean pairwise correlations, the four behaviours, score distributions, systems, judges, the
+        comparison with the majority without the draft, and the tables of other sections. Tables without rows are left
+        out.
     """
     document = build_report(study) if report is None else report
     tables = [make(document) for make in _MAKERS]
+    tables.append(_majority(study))
     own = list_tables(study, replicates=document["replicates"], seed=document["seed"])
     tables += [table for _, table in own]
     if votes is not None:
@@ -43,12 +45,14 @@ def paper_tables(
 
 
 def _criteria_actions(votes: pd.DataFrame) -> Table:
-    rates = plain(action_rates(votes).overall)
+    groups = list(votes.groupby("group")) if "group" in votes else []
+    parts = [("all", votes), *(groups if len(groups) > 1 else [])]
+    rows = [{"voters": name, **plain(action_rates(part).overall)} for name, part in parts]
     return Table(
         "criteria_actions",
         "Actions on proposed criteria",
-        "Shares of all votes (paper, table 5).",
-        _frame([rates], ("n", *ACTIONS)),
+        "Shares of all votes, and by group of voters (paper, table 5).",
+        _frame(rows, ("voters", "n", *ACTIONS)),
     )
 
 
@@ -175,15 +179,25 @@ def _behaviours(document: Document) -> Table:
         {"arm": arm, "behaviour": name, "n": entry[name]["n"], "of": entry["n"], "rate": entry[name]["rate"]}
         for arm in ("assisted", "blind", "first")
         if (entry := document["behaviour"][arm])["n"]
-        for name in ("correction", "scrutiny", "subjectivity", "outlier")
+        for name in ("nearer", "kept", "elsewhere", "far")
     ]
     rules = "; ".join(f"{name}: {rule}" for name, rule in BEHAVIOURS.items())
     return Table(
         "behaviours",
-        "Correction, scrutiny, subjectivity, outlier",
-        f"By our own rules: {rules}. The blind arm is compared with the withheld draft. The paper's table 9 counts "
-        "the same four behaviours by judgment, and its data is not released.",
+        "What people made of the draft's score",
+        f"By our own rules: {rules}. The blind arm is compared with the withheld draft.",
         _frame(rows, ("arm", "behaviour", "n", "of", "rate")),
+    )
+
+
+def _majority(study: StudyFrames) -> Table:
+    assisted = study.genuine[study.genuine["arm"] == ASSISTED]
+    return Table(
+        "against_majority",
+        "Against the majority of people without the draft",
+        "Assisted submissions on units on which more than half of the blind and first scores, and at least two, are "
+        "the same (the comparison of the paper's table 9).",
+        _frame(against_majority(assisted, study.unaided), ("behaviour", "n", "of", "rate")),
     )
 
 

@@ -147,12 +147,13 @@ GROUP BY s.annotator
 """The number of each person's saves for unfinished instances."""
 
 VOTES = """
-SELECT v.action, count(*) AS n
+SELECT g.group_name, v.action, count(*) AS n
 FROM vote v JOIN ballot b ON b.id = v.ballot JOIN ballot_round r ON r.id = b.ballot_round AND r.task = :task
+JOIN annotator_group g ON g.annotator = b.annotator
 WHERE r.id NOT IN (SELECT ballot_round FROM cancelled_round)
   AND NOT EXISTS (SELECT 1 FROM ballot later WHERE later.ballot_round = b.ballot_round
   AND later.annotator = b.annotator AND later.revision > b.revision)
-GROUP BY v.action
+GROUP BY g.group_name, v.action ORDER BY g.group_name, v.action
 """
 
 

@@ -128,7 +128,8 @@ def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, s
     )
     with context.store.read() as db:
         votes = pd.DataFrame(
-            list(reports.read(db, reports.VOTES, task=require_task(db, slug).id)), columns=["action", "n"]
+            list(reports.read(db, reports.VOTES, task=require_task(db, slug).id)),
+            columns=["group", "action", "n"],
         )
     write = partial(write_paper_tables, report=report, votes=votes if len(votes) else None)
     texts: dict[str, str | pd.DataFrame] = reading.compute(write, EVERY)

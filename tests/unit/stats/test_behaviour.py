@@ -15,7 +15,7 @@ from coeval.stats import (
     time_curve,
     time_spent,
 )
-from coeval.stats.actions import others_median
+from coeval.stats.actions import MAJORITY, against_majority, others_median
 from tests.support.studies.stats_frames import simulate_frames
 
 
@@ -53,8 +53,8 @@ def test_median_of_the_others(entries: list[tuple[int, int]]) -> None:
 def test_four_behaviours_by_hand() -> None:
     """The draft says 2. Median of the others of each: 4, 4, 4, 4 and, for the two at 4, 4 and 4.
 
-    a 4 (from 2 to the median: correction), b 4 and c 4 alike, d 2 (two from the median: outlier, though kept),
-    e 3 (one off, nearer than the draft: correction), f 5 (one off, draft two off: correction).
+    a 4 (from 2 to the median: nearer), b 4 and c 4 alike, d 2 (two from the median: far, though kept),
+    e 3 (one off, nearer than the draft: nearer), f 5 (one off, draft two off: nearer).
     """
     people = pd.DataFrame(
         {
@@ -67,11 +67,11 @@ def test_four_behaviours_by_hand() -> None:
         }
     )
     found = four_behaviours(people).assisted
-    assert {name: found.of(name).n for name in ("correction", "scrutiny", "subjectivity", "outlier")} == {
-        "correction": 5,
-        "scrutiny": 0,
-        "subjectivity": 0,
-        "outlier": 1,
+    assert {name: found.of(name).n for name in ("nearer", "kept", "elsewhere", "far")} == {
+        "nearer": 5,
+        "kept": 0,
+        "elsewhere": 0,
+        "far": 1,
     }
 
 
@@ -79,21 +79,32 @@ def test_behaviours_leave_no_submission_over_and_say_what_they_left_out() -> Non
     study = simulate_frames()
     found = four_behaviours(study.scores)
     for arm in ("assisted", "blind"):
-        names = ("correction", "scrutiny", "subjectivity", "outlier")
+        names = ("nearer", "kept", "elsewhere", "far")
         assert sum(found.of(arm).of(name).n for name in names) == found.of(arm).n
         assert sum(found.of(arm).of(name).rate for name in names) == pytest.approx(1)
     # 48 planted ones, and one whose unit has no two others without a planted draft
     assert found.assisted.n_left_out == study.scores["planted_score"].sum() + 1
     alone = four_behaviours(study.scores[study.scores["annotator"].isin(["p0", "p1"])])
-    assert alone.assisted.n == 0 and alone.assisted.outlier.rate.reason
+    assert alone.assisted.n == 0 and alone.assisted.far.rate.reason
 
 
 def test_the_median_of_the_others_has_no_score_of_a_planted_draft() -> None:
-    """Without the planted 1s the others' median is 4 for everybody, and 4 is no outlier."""
+    """Without the planted 1s the others' median is 4 for everybody, and 4 is not far from it."""
     people = pd.DataFrame({"annotator": list("abcde"), "instance": 1, "criterion": "x", "arm": "assisted"})
     people = people.assign(score=[4, 4, 4, 1, 1], draft_score=4, planted_score=[False] * 3 + [True] * 2)
     found = four_behaviours(people.assign(planted_error=""))
-    assert (found.assisted.n, found.assisted.scrutiny.n, found.assisted.n_left_out) == (3, 3, 2)
+    assert (found.assisted.n, found.assisted.kept.n, found.assisted.n_left_out) == (3, 3, 2)
+
+
+def test_people_with_the_draft_are_held_against_the_majority_without_it() -> None:
+    """Unit 0: majority 4 of 4, 4, 2. Unit 1: a tie. Unit 2: one score. Unit 3: majority 2."""
+    unaided = pd.DataFrame({"unit": [0, 0, 0, 1, 1, 2, 3, 3], "score": [4, 4, 2, 3, 5, 5, 2, 2]})
+    rows = [(0, 3, 4), (0, 3, 3), (0, 4, 4), (0, 4, 5), (1, 3, 3), (2, 5, 5), (3, 2, 2), (3, np.nan, 2)]
+    assisted = pd.DataFrame(rows, columns=["unit", "draft_score", "score"])
+    found = {row["behaviour"]: row["n"] for row in against_majority(assisted, unaided)}
+    assert found == dict(zip(MAJORITY.values(), (2, 1, 1, 1), strict=True))
+    assert {row["of"] for row in against_majority(assisted, unaided)} == {5}
+    assert against_majority(assisted, unaided.iloc[:0]) == []
 
 
 def test_time_leaves_out_only_the_untimed() -> None:

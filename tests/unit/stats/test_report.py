@@ -284,6 +284,12 @@ def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
         "people_needed",
     }
     assert tables["criteria_actions"]["approve"].tolist() == [0.5]
+    grouped = paper_tables(study, report, votes.assign(group=["crowd", "expert", "expert", "expert"]))[
+        0
+    ].frame
+    assert grouped[["voters", "n"]].values.tolist() == [["all", 4], ["crowd", 1], ["expert", 3]]
+    assert grouped["approve"].tolist() == pytest.approx([1 / 2, 1, 1 / 3])
+    assert tables["against_majority"]["n"].sum() == tables["against_majority"]["of"].iloc[0] > 0
     assert (
         tables["agreement"].set_index("criterion").loc["all", "ordinal"]
         == report["agreement"]["humans"]["ordinal"]

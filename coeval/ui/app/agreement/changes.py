@@ -35,7 +35,7 @@ from coeval.ui.components import charts
 from coeval.ui.components.number_words import natural, numbered, percent, plain_number, plural
 from coeval.ui.components.view import Node
 
-BEHAVIOURS = ("correction", "scrutiny", "subjectivity", "outlier")
+BEHAVIOURS = ("nearer", "kept", "elsewhere", "far")
 ARMS = {"assisted": "With the draft", "blind": "Blind", "first": "Scored first, then saw the draft"}
 NOTHING_DRAFTED = (
     "All these scores were given without a draft. Draft evaluations in Set-up so that people can act on them."
