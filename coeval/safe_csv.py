@@ -12,21 +12,38 @@ if TYPE_CHECKING:
 UNSEEN = " \ufeff\u00a0\u200b\u2060"
 """Characters that a spreadsheet may skip before it finds a formula."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-SUSPECT = frozenset((*UNSEEN, *FORMULA))
-"""The first characters of texts that ``safe`` changes."""
+GUARD = "'"
+SUSPECT = frozenset((*UNSEEN, *FORMULA, GUARD))
+"""The first characters of texts that ``safe`` may change."""
+
+INSTANCE_COLUMNS = (
+    "instance", "position", "document", "system", "input", "output", "reference", "context", "check",
+)  # fmt: skip
+"""The header of our own ``instances.csv``: only a file with it is read with ``restore``."""
 
 
 def safe(value: Any) -> Any:
     """Return a cell that no spreadsheet reads as a formula; numbers stay numbers, and None becomes empty.
 
-    >>> safe("=1+1"), safe(-1.5), safe(None), safe("plain")
-    ("'=1+1", -1.5, '', 'plain')
+    A text that begins with an apostrophe also gets one, so that ``restore`` returns every text.
+
+    >>> safe("=1+1"), safe(-1.5), safe(None), safe("plain"), safe("'tis")
+    ("'=1+1", -1.5, '', 'plain', "''tis")
     """
     if value is None:
         return ""
-    if isinstance(value, str) and value.lstrip(UNSEEN).startswith(FORMULA):
-        return "'" + value
+    if isinstance(value, str) and (value.startswith(GUARD) or value.lstrip(UNSEEN).startswith(FORMULA)):
+        return GUARD + value
     return value
+
+
+def restore(cell: str) -> str:
+    """Return the text of a cell that ``safe`` wrote.
+
+    >>> restore(safe("=1+1")), restore(safe("'tis")), restore(safe("plain"))
+    ('=1+1', "'tis", 'plain')
+    """
+    return cell.removeprefix(GUARD)
 
 
 def to_csv(frame: pd.DataFrame) -> str:

@@ -64,6 +64,12 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         help="language of the annotators' screens for a new task (default: English)",
     )  # fmt: skip
     command.add_argument(
+        "--scale",
+        default="",
+        metavar="LOW-HIGH",
+        help="scale of the criteria whose scale the file does not state (default: taken from the scores)",
+    )
+    command.add_argument(
         "--empty-outputs",
         action="store_true",
         help="keep rows with an empty output",
@@ -82,13 +88,14 @@ def _import(context: Context, options: argparse.Namespace) -> None:
 
 def read_import_options(options: argparse.Namespace) -> ImportOptions:
     """Return the import options that the command line gives."""
-    from coeval.usecases.study_import import ImportOptions
+    from coeval.usecases.study_import import ImportOptions, read_scale
 
     return ImportOptions(
         format=options.format,
         mapping=read_mapping(options.map),
         group=options.group,
         empty_outputs=options.empty_outputs,
+        scale=read_scale(options.scale),
         language=options.language,
         description=options.description,
         roles=dict.fromkeys(options.show, ColumnRole.SHOWN),

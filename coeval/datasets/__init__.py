@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets.example_studies import load_demo
@@ -18,6 +20,7 @@ from coeval.datasets.tables.instances import FIELDS
 from coeval.datasets.tables.table_files import list_sheets, on_sheet
 from coeval.datasets.text import reading
 from coeval.domain import Study
+from coeval.errors import InputError
 
 __all__ = [
     "FIELDS",
@@ -77,5 +80,10 @@ def preview(
         refuse_own_files(path)
         kind = find_format(path, format, mapping)
         if kind.table is not None and (kind.fields == FIELDS or not path.is_dir()):
-            return preview_table(kind.name, kind.table(path), kind.fields, mapping, limit)
+            seen = preview_table(kind.name, kind.table(path), kind.fields, mapping, limit)
+            if kind.fields == FIELDS:
+                return seen
+            with suppress(InputError):  # the import refuses it; columns may still be mapped
+                return replace(seen, notes=(*seen.notes, *kind.read(path, "preview", mapping).notes))
+            return seen
         return preview_source(kind.name, kind.read(path, "preview", mapping), limit)

@@ -149,4 +149,4 @@ def preview_source(format: str, source: Source, limit: int) -> Preview:
             rows.append(
                 (instance.external_id, instance.document, instance.system, instance.input, instance.output)
             )
-    return Preview(format, columns, (), {}, tuple(rows), count)
+    return Preview(format, columns, (), {}, tuple(rows), count, notes=source.notes)

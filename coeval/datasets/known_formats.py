@@ -8,17 +8,23 @@ files are recognised.
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from coeval.datasets import example_studies, rating_tables
 from coeval.datasets.file_format import Columns, Format
-from coeval.datasets.tables import table_files
+from coeval.datasets.source import Rows, Source
+from coeval.datasets.tables import table_files, text_tables
 from coeval.datasets.tables.instances import FIELDS, open_instances
+from coeval.datasets.tables.table import Row, Table
 from coeval.datasets.tables.table_files import TABLES, TableFormat, guess_table
-from coeval.datasets.text import read_head
+from coeval.datasets.text import parse_json, read_head, shorten
+from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.extending import load_values
+from coeval.safe_csv import INSTANCE_COLUMNS
 
 EXPORTED = frozenset(("scores.csv", "rows.csv", "instances.csv", "votes.csv"))
 """The files that every CSV export contains."""
@@ -114,12 +120,65 @@ _PARTS = Format(
 )
 
 
+# Our own instances.csv.
+
+
+def _is_own(path: Path) -> bool:
+    if not path.is_file() or guess_table(path).name != "csv":
+        return False
+    head = read_head(path, 4096).decode("utf-8-sig", "replace").partition("\n")[0]
+    return tuple(head.strip().split(",")) == INSTANCE_COLUMNS
+
+
+def _open_own(path: Path, slug: str) -> Source:
+    """Return the instances of our own export, with their further columns and without what the export counts."""
+    table = text_tables.open_csv(path)
+    kept = tuple(column for column in table.columns if column not in ("position", "check"))
+    source = open_instances(replace(table, columns=kept, records=lambda: _drop_counts(table, kept)), slug, None,
+                            empty_outputs=True)  # fmt: skip
+    checks = sum(row.cells["check"] == "1" for row in table.rows())
+    note = f"Marks of instances as attention checks, left out: {checks:,}."
+    instances = Rows(lambda: (_restore_context(path, one) for one in source.instances))
+    for _ in instances:  # a broken column is refused before anything is imported
+        pass
+    return replace(
+        source, instances=instances, columns=(), notes=(*source.notes, *([note] if checks else []))
+    )
+
+
+def _drop_counts(table: Table, kept: tuple[str, ...]) -> Iterator[Row]:
+    for row in table.records():
+        yield Row(row.line, {column: row.cells[column] for column in kept})
+
+
+def _restore_context(path: Path, instance: Instance) -> Instance:
+    try:
+        context = parse_json(instance.context.get("context") or "{}")
+    except (ValueError, RecursionError):
+        context = None
+    if not isinstance(context, dict) or not all(isinstance(text, str) for text in context.values()):
+        raise InputError(
+            f"{path.name}: the context of “{shorten(instance.external_id)}” is not an object of texts; export the "
+            "file again."
+        )
+    return replace(instance, context=context)
+
+
+_OWN = Format(
+    "coeval-instances",
+    "instances.csv of CoEval",
+    fits=lambda path, columns: not columns and _is_own(path),
+    open=lambda path, slug, columns: _open_own(path, slug),
+)
+
+
 @cache
 def list_formats() -> tuple[Format, ...]:
     """Return all formats, from general to specific. The last format that fits a file is used."""
     return (
         *map(_of_table, TABLES),
         _PARTS,
+        _OWN,
         rating_tables.FORMAT,
         *load_values("formats", Format),
         example_studies.FORMAT,

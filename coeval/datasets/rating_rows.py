@@ -173,7 +173,7 @@ class _Reader:
         text = self._text("scale")
         if not text:
             return self._whole("low"), self._whole("high")
-        scale = _parse_scale(text)
+        scale = parse_scale(text)
         if scale is None:
             raise InputError(
                 f"{self._place('scale')}: contains '{shorten(text)}'; write a scale such as 1-5."
@@ -198,7 +198,8 @@ def _parse_number(text: str) -> float | None:
 
 
 @lru_cache(maxsize=1_000)
-def _parse_scale(text: str) -> tuple[int, int] | None:
+def parse_scale(text: str) -> tuple[int, int] | None:
+    """Return the ends of a scale such as "1-5", or None for another text."""
     match = _SCALE.fullmatch(text)
     return (int(match[1]), int(match[2])) if match else None
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import Any, BinaryIO, TextIO, cast
 
 from coeval.domain import MAX_TEXT
 from coeval.errors import InputError
@@ -53,11 +53,11 @@ def open_text(path: Path) -> TextIO:
     return io.TextIOWrapper(open_bytes(path), encoding, newline="")
 
 
-def open_bytes(path: Path) -> IO[bytes]:
+def open_bytes(path: Path) -> BinaryIO:
     """Open a file for reading its bytes, unpacked if gzip packed it, whatever its name."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if packed else path.open("rb")
+    return cast(BinaryIO, gzip.open(path)) if packed else path.open("rb")
 
 
 def read_head(path: Path, size: int) -> bytes:

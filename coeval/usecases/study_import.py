@@ -18,7 +18,9 @@ from coeval.datasets.example_studies import (
     build_finished_example,
     load_demo,
 )
+from coeval.datasets.rating_rows import MAX_STEPS, parse_scale
 from coeval.datasets.tables.instances import name_document
+from coeval.datasets.tool_files import share_scale
 from coeval.domain import (
     Column,
     ColumnRole,
@@ -28,6 +30,7 @@ from coeval.domain import (
     Person,
     Proposal,
     Role,
+    Scale,
     Study,
     Task,
     TaskSource,
@@ -72,6 +75,8 @@ class ImportOptions:
     """The group for the file's new people, if the file names none."""
     criteria_lines: Sequence[str] = ()
     """Criteria to establish with the file, without a vote (see ``parse_criteria_lines``)."""
+    scale: Scale | None = None
+    """The scale of the criteria whose scale no file states. By default it is taken from the scores."""
     empty_outputs: bool = False
     """True to keep rows without an output as instances."""
 
@@ -117,13 +122,42 @@ def import_checked(
         description=options.description or stated.description,
         language=options.language or stated.language,
     )
-    source = replace(source, task=task, group=options.group)
+    source = _set_scale(replace(source, task=task, group=options.group), options.scale)
     if any(line.strip() for line in options.criteria_lines):
         if source.criteria:
             raise InputError("The file contains criteria: leave the box of criteria empty.")
         listed = tuple(parse_criteria_lines(options.criteria_lines, task.scale))
         source = replace(source, criteria=listed)
     return _import(context, person, source, (), origin, options.roles)
+
+
+def _set_scale(source: Source, scale: Scale | None) -> Source:
+    """Return the source with this scale for the criteria whose scale was taken from their scores."""
+    if scale is None or not source.guessed:
+        return source
+    criteria = tuple(
+        replace(each, scale=scale) if each.text in source.guessed else each for each in source.criteria
+    )
+    task = replace(source.task, scale=share_scale(each.scale for each in criteria))
+    off = sum(
+        each.score is not None
+        and each.criterion in source.guessed
+        and not scale.low <= each.score <= scale.high
+        for each in source.submissions
+    )
+    notes = (*source.notes, f"The scale {scale} was stated for the import instead.")
+    notes += (f"People's scores off this scale, kept unchanged: {off:,}.",) if off else ()
+    return replace(source, task=task, criteria=criteria, notes=notes)
+
+
+def read_scale(text: str) -> Scale | None:
+    """Return the scale in a text such as "1-5"; None for an empty text. Raises InputError for another text."""
+    ends = parse_scale(text.strip())
+    if text.strip() and (ends is None or not 0 < ends[1] - ends[0] < MAX_STEPS):
+        raise InputError(
+            f"“{text[:60]}” is no scale: write its ends, such as 1-5, with at most {MAX_STEPS} steps."
+        )
+    return Scale(*ends) if ends else None
 
 
 @use_case(OWNERS)

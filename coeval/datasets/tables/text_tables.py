@@ -15,6 +15,7 @@ from typing import Any
 from coeval.datasets.tables.table import MAX_HEADER, Row, Table, check_header, fit_cells, tell_headings
 from coeval.datasets.text import HEAD, explain_json, load_json, open_text, parse_json
 from coeval.errors import InputError
+from coeval.safe_csv import INSTANCE_COLUMNS, restore
 
 LONGEST_FIELD = 1 << 26
 """The csv module's limit for a cell, far above our own limit, so that our error names the column."""
@@ -44,11 +45,12 @@ def open_csv(path: Path) -> Table:
     _, header = next(_records(path, dialect), (1, []))
     columns = check_header(path.name, "line", header, unnamed=True)
 
+    ours = columns == INSTANCE_COLUMNS
     name = path.name  # a path computes its name at each access
 
     def read(skipped: int) -> Iterator[Row]:
         for line, cells in islice(_records(path, dialect), 1 + skipped, None):
-            yield fit_cells(name, "line", line, columns, cells)
+            yield fit_cells(name, "line", line, columns, list(map(restore, cells)) if ours else cells)
 
     further, notes = tell_headings(columns, read(0))
     if not dialect.quoted:
@@ -99,11 +101,13 @@ def _is_quoted(path: Path) -> bool:
 def _records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Yield every record that is not blank, with the number of its first line."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
-    quoting = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
     with open_text(path) as file:
         if dialect.stated:
             file.readline()
-        reader = csv.reader(file, delimiter=dialect.separator, strict=True, quoting=quoting)
+        if dialect.quoted:
+            reader = csv.reader(file, delimiter=dialect.separator, strict=True)
+        else:
+            reader = csv.reader(file, delimiter=dialect.separator, strict=True, quoting=csv.QUOTE_NONE)
         while True:
             line = reader.line_num + 1 + dialect.stated
             try:

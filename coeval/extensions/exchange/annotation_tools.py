@@ -288,7 +288,6 @@ def _is_old_state(path: Path) -> bool:
 def _read_old_state(path: Path) -> Node:
     """Return a file of Potato 1.x in the form of a state. Its folder names the person."""
     records = list(load_records(path))
-    spans = {"instance_id_to_span_to_value": {}}
     labels = {record.get("id").name(): record.get("label_annotations").value or {} for record in records}
     conduct = {
         record.get("id").name(): {
@@ -297,7 +296,7 @@ def _read_old_state(path: Path) -> Node:
         for record in records
     }
     state = {"user_id": path.parent.name, "instance_id_to_label_to_value": labels}
-    return Node({**state, **spans, "instance_id_to_behavioral_data": conduct}, path.name)
+    return Node({**state, "instance_id_to_behavioral_data": conduct}, path.name)
 
 
 def _read_time_spent(told: Node) -> int | None:

@@ -35,7 +35,7 @@ from coeval.ui.tabs import Tab, Update, more_settings, need_task, task_choices
 from coeval.usecases import tasks
 from coeval.usecases.access import OWNERS
 from coeval.usecases.scrutiny.design import list_columns
-from coeval.usecases.study_import import ImportOptions, ImportReport, import_file, list_sources
+from coeval.usecases.study_import import ImportOptions, ImportReport, import_file, list_sources, read_scale
 from coeval.usecases.tasks import make_slug
 
 CHOSEN, NEW = "chosen", "new"
@@ -79,6 +79,7 @@ class ImportTab(Tab):
             self.seen,
             self.origin,
             self.sheet,
+            self.format,
             *listed,
         ]
         for event in (self.files.change, self.sheet.input, self.format.input):
@@ -89,7 +90,7 @@ class ImportTab(Tab):
         choices = [self.seen, self.into, self.roles]
         for event in (self.into.change, self.task.change):
             self.on(event, self.on_choice, choices, [self.new_task, *listed], trigger_mode="always_last")
-        texts = [self.into, self.name, self.description, self.criteria, self.empty]
+        texts = [self.into, self.name, self.description, self.criteria, self.empty, self.scale]
         done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.judge, self.task]
         given = [*chosen, self.origin, *texts, self.seen, self.roles]
         self.on(self.go.click, self.on_import, given, done)
@@ -104,6 +105,7 @@ class ImportTab(Tab):
             height=140,
             elem_id="import-file",
         )
+        self.format = gr.Dropdown(list_choices(), value="auto", label="Read as", elem_id="import-format")
         self.sheet = gr.Dropdown([], label="Sheet", visible=False, elem_id="import-sheet")
         self.places = [place(self) for place in load_parts("boxes", self.id)]
         self.into = gr.Radio([("A new task", NEW)], value=NEW, label="Import into", elem_id="import-into")
@@ -124,11 +126,10 @@ class ImportTab(Tab):
                 elem_id="import-criteria",
             )
         with more_settings("import-more"):
-            formats = [
-                ("Detect automatically", "auto"),
-                *((each.title, each.name) for each in list_formats()),
-            ]
-            self.format = gr.Dropdown(formats, value="auto", label="Format", elem_id="import-format")
+            self.scale = gr.Textbox(
+                label="Scale", placeholder="1-5", max_length=20, elem_id="import-scale",
+                info="For criteria whose scale the file does not state. By default, the scores give it.",
+            )  # fmt: skip
             self.empty = gr.Checkbox(label="Keep rows with an empty output", elem_id="import-empty")
         self.seen = gr.State(None)
         self.origin = gr.State("")
@@ -217,6 +218,7 @@ class ImportTab(Tab):
             self.origin: origin,
             self.rows: rows_view(seen),
             self.sheet: gr.Dropdown(visible=False),
+            self.format: gr.Dropdown(list_choices(seen.format)),
         }
 
     def without_preview(self, note: Node) -> Update:
@@ -228,6 +230,7 @@ class ImportTab(Tab):
             self.seen: None,
             self.origin: "",
             self.sheet: gr.Dropdown([], value=None, visible=False),
+            self.format: gr.Dropdown(list_choices()),
             self.roles_box: gr.Column(visible=False),
             self.roles: [],
         }
@@ -245,6 +248,7 @@ class ImportTab(Tab):
         description: str | None,
         criteria: str | None,
         empty: bool | None,
+        scale: str | None,
         seen: Preview | None,
         chosen: dict[str, str],
     ) -> Update:
@@ -267,6 +271,7 @@ class ImportTab(Tab):
                 mapping=mapping,
                 roles=roles,
                 empty_outputs=bool(empty),
+                scale=read_scale(scale or ""),
                 name=texts.get("name", ""),
                 description=texts.get("description", ""),
                 criteria_lines=(criteria or "").splitlines() if texts else (),
@@ -314,6 +319,13 @@ class ImportTab(Tab):
             ),
             self.task: task_choices(self.context, person, report.task),
         }
+
+
+def list_choices(detected: str = "") -> list[tuple[str, str]]:
+    """Return the menu of formats; its first entry names the format that the content of the file showed."""
+    titles = {each.name: each.title for each in list_formats()}
+    found = f"{titles[detected]} (detected)" if detected in titles else "Detected from the content"
+    return [(found, "auto"), *((title, name) for name, title in titles.items())]
 
 
 def _role(column: Column, mapped: Mapping[str, str], chosen: Mapping[str, str]) -> ColumnRole:
