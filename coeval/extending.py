@@ -58,11 +58,6 @@ class Extension:
     They return the given instances in the order in which everybody gets them, without instances that nobody
     should get. They return None if the extension does not order this task.
     """
-    report_sections: tuple[str, ...] = ()
-    """``Section`` values of ``stats/report/document.py``, or tuples of them, computed from a study's scores.
-
-    They appear in ``stats --json``, on the Agreement tab and in the downloaded tables.
-    """
     help: tuple[tuple[str, str], ...] = ()
     """Help pages: the reader, such as ``"For analysts"``, and a Markdown file in the extension's folder.
 

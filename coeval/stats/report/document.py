@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from coeval.extending import load_values
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import listed, plain, reasons
 from coeval.stats.frames import FIRST, StudyFrames, is_planted
@@ -313,16 +312,11 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 
-def list_sections() -> tuple[Section, ...]:
-    """Return the core's sections, then those of extensions."""
-    return (*SECTIONS, *load_values("report_sections", Section))
-
-
 def list_tables(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> list[tuple[str, Table]]:
     """Return the tables of all sections, each with its page on the Agreement tab."""
     return [
         (section.tab, table)
-        for section in list_sections()
+        for section in SECTIONS
         if section.tables is not None
         for table in section.tables(section.of(study, replicates=replicates, seed=seed))
     ]
@@ -335,9 +329,7 @@ def build_report(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -
     ----------
     replicates, seed : the number of draws and the seed of every bootstrap and permutation test.
     """
-    sections = {
-        section.name: section.of(study, replicates=replicates, seed=seed) for section in list_sections()
-    }
+    sections = {section.name: section.of(study, replicates=replicates, seed=seed) for section in SECTIONS}
     head = {
         "task": study.task,
         "annotators": len(study.annotators),

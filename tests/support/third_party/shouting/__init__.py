@@ -9,6 +9,5 @@ extension = Extension(
     study_tabs=("page:ShoutTab",),
     formats=("files:FORMAT",),
     schema=("tables:STEPS",),
-    report_sections=("page:LOUDNESS",),
     help=(("For analysts", "help.md"),),
 )

@@ -1,9 +1,6 @@
 from coeval.domain import Person
-from coeval.stats.report.document import Section
 from coeval.ui.components.view import View, el
 from coeval.ui.tabs import StudyTab, Update
-
-LOUDNESS = Section("loudness", lambda study: {"scores": len(study.scored)})
 
 
 class ShoutTab(StudyTab):
