@@ -20,9 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.parts.large import change, write_instances, write_ratings
-from tests.benchmarks.parts.report_fetch import OWNER
-from tests.benchmarks.parts.size_server import ADD_OWNER
+from tests.benchmarks.parts.large import ADD_OWNER, OWNER, change, write_instances, write_ratings
 from tests.benchmarks.saves import Annotator, Tally, confirm_for, make_file
 from tests.support.serving.live_server import ROOT, start_server
 

@@ -1,4 +1,4 @@
-"""What a minute of people's work gives: ``python -m tests.benchmarks minute [--items N] [--potato FILE]``.
+"""What a minute of people's work gives: ``python -m tests.benchmarks minute [--items N]``.
 
 Simulated annotators with a known time, care and susceptibility work through CoEval's arms by its own use cases, and
 the section "What the drafts did" is held against what was put in. Items for each hour add the tool's own cost for each
@@ -73,8 +73,7 @@ ARMS = {
 }
 
 TOOL_SOURCES = {
-    "CoEval": "measured in this run: a save and the next step (in Chromium with --potato, else the server's time)",
-    "Potato": "measured in this run: from the key to the next item in Chromium",
+    "CoEval": "measured in this run: the server's time for a save and the next step",
     "spreadsheet": "ASSUMPTION: finding the row, reading beside it, and typing (keystroke-level model)",
 }
 SPREADSHEET = 4.0
@@ -195,8 +194,6 @@ def tell_assumptions(tools: dict[str, float]) -> None:
         print(f"- {arm}: pull {does.pull:g}, {does.time:g} of the blind time: {does.source}")
     for tool, seconds in tools.items():
         print(f"- {tool}: {seconds:.3f} s more for each item: {TOOL_SOURCES[tool]}")
-    if "Potato" not in tools:
-        print("- Potato: not measured in this run; --potato names its command")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -205,7 +202,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--items", type=int, default=160)
     parser.add_argument("--people", type=int, default=6)
     parser.add_argument("--seed", type=int, default=20261124)
-    parser.add_argument("--potato", metavar="FILE", help="Potato's command: measure both tools in Chromium")
     options = parser.parse_args(argv)
     people = People(np.random.default_rng(options.seed), options.items, options.people)
     with TemporaryDirectory() as place:
@@ -213,10 +209,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         context = Context(Store(path), load_settings({}, db=path))
         rows, cost = work(context, people)
         tools = {"CoEval": cost, "spreadsheet": SPREADSHEET}
-        if options.potato:
-            from tests.benchmarks.parts.tool_costs import measure_tools
-
-            tools |= measure_tools(options.potato, Path(place))
         fine = tell_arms(people, rows, get_frames(context, OPERATOR, "minute").scores, tools)
         context.store.close()
     tell_assumptions(tools)

@@ -5,9 +5,8 @@ submissions), unless told otherwise. Import, export and stats are the commands t
 of its own, whose peak memory is that process's; import and export are also run at a tenth of the size, where
 they must take about as much memory. They stand beside the ``sqlite3`` shell: ``.import`` of the same file, and
 the queries of the export written as CSV. The screen is opened through a running server, beside one with a
-small task; a person has finished half of the queue. The server's reports are asked for as the Agreement tab asks,
-and it is started and ended with and without snapshots. Goals in seconds are for a million rows and are as many times
-as long for as many rows, but for what must not depend on them. Ends with 1 where a goal is missed.
+small task; a person has finished half of the queue. Goals in seconds are for a million rows, and grow with the
+rows. Ends with 1 where a goal is missed.
 """
 
 from __future__ import annotations
@@ -16,20 +15,14 @@ import argparse
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coeval.datasets.tables.table import MAX_ROWS
-from coeval.settings import load_settings
-from coeval.store import Store
-from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.scrutiny import review
 from tests.benchmarks.parts.large import add_scrutiny, change, write_instances, write_ratings
 from tests.benchmarks.parts.size_parquet import import_parquet
 from tests.benchmarks.parts.size_run import Ran, coeval, export_plainly, import_plainly
-from tests.benchmarks.parts.size_server import ServerCost, measure_server
 from tests.benchmarks.parts.size_walk import walk
 
 HEAD = f"| {'step':43} | {'took':>12} | {'beside':>12} | {'which is':24} | {'ratio':>6} | {'at most':>14} |"
@@ -41,9 +34,6 @@ MEMORY_GOAL = 1.5
 
 IMPORT_SECONDS, STATS_SECONDS, STATS_MB = 20.0, 10.0, 500.0
 """Of a million ratings, and of the statistics of 1,250,000 submissions, which is what a million rows make."""
-
-CHART_SECONDS, REVIEW_SECONDS, START_SECONDS, STOP_SECONDS, SERVER_MB = 10.0, 2.0, 1.0, 5.0, 400.0
-"""Whatever the size, up to five million rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +130,6 @@ def measure(folder: Path, instances: int, rows: int, requests: int = 100) -> lis
         Line("peak memory: ratings", "MB", large.ratings.peak_mb, tenth.ratings.peak_mb, at, MEMORY_GOAL),
         Line("peak memory: export", "MB", large.export.peak_mb, tenth.export.peak_mb, at, MEMORY_GOAL),
         Line("peak memory: stats", "MB", stats.peak_mb, limit=STATS_MB if rows <= 1_000_000 else None),
-        *measure_review(large.db, tenth.db),
-        *list_costs(measure_server(large.db, folder)),
     ]
     return lines + measure_walk(folder, large.db, instances, requests)
 
@@ -156,50 +144,6 @@ def measure_parquet(folder: Path, rows: int) -> list[Line]:
         ),
         Line("peak memory: Parquet", "MB", large.peak_mb, tenth.peak_mb, what, MEMORY_GOAL),
     ]
-
-
-def measure_review(large: Path, tenth: Path) -> list[Line]:
-    """What the Review page asks for, each beside the same of a tenth of the rows."""
-    lines = []
-    for name in ("list_changes", "list_disputes", "list_habits"):
-        took = [_time_review(db, name) for db in (tenth, large)]
-        lines.append(
-            Line(
-                f"review: {name.removeprefix('list_')}",
-                "s",
-                took[1],
-                10 * took[0],
-                "ten times a tenth",
-                limit=REVIEW_SECONDS,
-            )
-        )
-    return lines
-
-
-def list_costs(cost: ServerCost) -> list[Line]:
-    """What the server took."""
-    limits = {"first chart": CHART_SECONDS}
-    kept = "without snapshots"
-    return [
-        *(
-            Line(f"report in the server: {name}", "s", took, limit=limits.get(name))
-            for name, took in cost.reports.items()
-        ),
-        Line(
-            "start with snapshots", "s", cost.start_kept, cost.start, kept, limit=cost.start + START_SECONDS
-        ),
-        Line("stop with snapshots", "s", cost.stop_kept, limit=STOP_SECONDS),
-        Line("memory of the server after its reports", "MB", cost.memory_mb, limit=SERVER_MB),
-    ]
-
-
-def _time_review(db: Path, name: str) -> float:
-    context = Context(Store(db), load_settings({}, db=db))
-    started = time.perf_counter()
-    getattr(review, name)(context, OPERATOR, "large")
-    took = time.perf_counter() - started
-    context.store.close()
-    return took
 
 
 def measure_walk(folder: Path, large: Path, instances: int, requests: int) -> list[Line]:

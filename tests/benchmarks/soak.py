@@ -20,10 +20,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.benchmarks.parts.large import change
+from tests.benchmarks.parts.large import ADD_OWNER, OWNER, change
 from tests.benchmarks.parts.memory import measure_helpers, measure_memory
-from tests.benchmarks.parts.report_fetch import OWNER
-from tests.benchmarks.parts.size_server import ADD_OWNER
 from tests.benchmarks.saves import Annotator, Tally, confirm_for, make_file
 from tests.support.serving.http_page import Page
 from tests.support.serving.live_server import LiveServer, start_server

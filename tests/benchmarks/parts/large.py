@@ -9,6 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 CRITERIA = ("Be true.", "Be brief.")
+OWNER = "Olu"
+ADD_OWNER = """
+INSERT INTO annotator (name, role, created_at) VALUES (?, 'owner', '2026-01-31T09:00:00.000Z')
+ON CONFLICT (name) DO UPDATE SET role = 'owner'
+"""
 LINES = 4
 """Lines of a draft, and of a submission that scrutinised one."""
 
