@@ -17,6 +17,7 @@ from coeval.extensions.spans.typology import Side, Span, load_typology
 from coeval.rules.arms import Aliases, Design
 from coeval.usecases.access import OPERATOR
 from coeval.usecases.scrutiny.design import set_design
+from coeval.usecases.scrutiny.requested_lines import set_team
 from tests.spans.bench import DRAFT, OUTPUT, SLUG, SOURCE, add_annotator, find, make_span_study
 
 WMT, ESA = load_typology("wmt"), load_typology("esa")
@@ -115,8 +116,6 @@ def test_what_cannot_be_is_refused(context) -> None:
             annotation.save_spans(context, ana, SLUG, sent(sheet, rows))
     with pytest.raises(InputError, match="no key"):
         annotation.save_spans(context, ana, SLUG, sent(sheet, good, "x"))
-    with pytest.raises(NotGivenError):
-        annotation.save_spans(context, ben, SLUG, sent(sheet, good))
     annotation.save_spans(context, ana, SLUG, sent(sheet, good))
     annotation.open_sheet(context, ben, SLUG)
     with pytest.raises(InputError, match="key of another save"):
@@ -125,6 +124,17 @@ def test_what_cannot_be_is_refused(context) -> None:
         annotation.set_typology(context, ana, SLUG, ESA)
     with pytest.raises(InputError, match="1 saves"):
         annotation.set_typology(context, OPERATOR, SLUG, ESA)
+
+
+def test_an_instance_of_another_person_is_refused(context) -> None:
+    """Ben opened nothing yet: his save draws his queue, in which the instance of Ana is not."""
+    make_span_study(context)
+    ana, ben = add_annotator(context, "Ana"), add_annotator(context, "Ben")
+    set_team(context, OPERATOR, SLUG, ["Ana", "Ben"], 1)
+    sheet = annotation.open_sheet(context, ana, SLUG)
+    with pytest.raises(NotGivenError):
+        annotation.save_spans(context, ben, SLUG, sent(sheet, approve_all(sheet)))
+    annotation.save_spans(context, ana, SLUG, sent(sheet, approve_all(sheet)))
 
 
 def test_the_blind_arm_sees_nothing_of_the_draft(context) -> None:
