@@ -1,0 +1,80 @@
+"""A Space inside the Hub's page: the sign-in opens a page of its own, and the frame goes on afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from coeval.settings import OAuth, SignIn
+from coeval.usecases.access import Context
+from tests.browser.pages.test_public_address import NAME, write_certificate
+from tests.support.hosting.oauth_provider import Provider
+from tests.support.serving.live_server import free_port
+from tests.support.serving.server import Running, new_context
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SANDBOX = (
+    "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads"
+)
+"""What the Hub allows its frames: no navigation of the page around them."""
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Iterator[str]:
+    port = free_port()
+    public = f"https://{NAME}:{port}"
+    with Provider().serve() as provider:
+        new = new_context(tmp_path, demo=True)
+        settings = replace(
+            new.settings, sign_in=SignIn.HUGGINGFACE, owner="julia-m", space="julia-m/study", public_url=public,
+            oauth=OAuth(provider.url, "client", "secret"),
+        )  # fmt: skip
+        server = Running(Context(new.store, settings), port=port)
+        config = server.server.config
+        config.ssl_certfile = config.ssl_keyfile = str(write_certificate(tmp_path))
+        with server:
+            yield public
+
+
+@pytest.fixture
+def hub(browser: Browser, space: str) -> Iterator[Page]:
+    # the page comes from another name, and the Space is on this machine
+    context = browser.new_context(ignore_https_errors=True, permissions=["local-network-access"])
+    context.set_default_timeout(12_000)
+    page = context.new_page()
+    frame = f'<iframe sandbox="{SANDBOX}" src="{space}/" style="width:100%;height:800px"></iframe>'
+    page.route("https://huggingface.co/**", lambda route: route.fulfill(content_type="text/html", body=frame))
+    page.goto("https://huggingface.co/spaces/julia-m/study")
+    yield page
+    context.close()
+
+
+def test_the_sign_in_opens_a_page_and_the_frame_goes_on(hub: Page) -> None:
+    frame = hub.frame_locator("iframe")
+    assert (
+        "A restart of this Space deletes everything" in frame.locator(".error[role=alert]").first.inner_text()
+    )
+    with hub.context.expect_page() as opened:
+        frame.get_by_role("link", name="Sign in with Hugging Face").click()
+    opened.value.locator("#me").get_by_text("julia-m").wait_for()
+    frame.locator("#me").get_by_text("julia-m").wait_for()
+    assert "deletes everything" in opened.value.locator("#alert").inner_text()
+
+
+def test_a_frame_without_cookies_says_where_to_go_on(hub: Page) -> None:
+    frame = hub.frame_locator("iframe")
+    with hub.context.expect_page() as opened:
+        frame.get_by_role("link", name="Sign in with Hugging Face").click()
+        # as a browser that keeps a frame's cookies apart
+        hub.route(f"https://{NAME}*/**/signin", lambda route: route.fulfill(status=200, body="signed out"))
+    opened.value.locator("#me").get_by_text("julia-m").wait_for()
+    frame.get_by_text("go on there").wait_for()
+    assert (
+        frame.get_by_role("link", name="Open CoEval in a separate page").get_attribute("target")
+    ) == "_blank"
