@@ -294,7 +294,7 @@ class Scales:
         if found is None:
             low, high = shared or (0, 0)
             raise InputError(
-                f"the ratings reach from {low} to {high}: a scale must rise and have at most {MAX_STEPS} steps; state "
+                f"the ratings reach from {low} to {high}: a scale must rise and have at most {MAX_STEPS} steps. State "
                 "it in a column 'scale', such as 1-5."
             )
         return {name: found if name in rest else Scale(0, 1) for name in names}

@@ -79,8 +79,8 @@ def _refuse_batch(table: Table) -> None:
         raise InputError(
             f"{table.name}: is a batch of Mechanical Turk: each row is the work of one person, and the columns "
             f"{shorten(', '.join(answers))} are answers. Write one row per answer with the columns instance, "
-            "criterion, annotator (WorkerId) and score, and import it after a file with each text once (instance, "
-            "input, output)."
+            "criterion, annotator (WorkerId) and score. Import it after a file with each text once (instance, input, "
+            "output)."
         )
 
 

@@ -62,9 +62,8 @@ def render_plan_request(
         )
     if unknown := [one.name for one in assistants if not one.description.strip()]:
         raise InputError(
-            f"A plan needs to say what each assistant measures, and nobody has said it of {', '.join(unknown)}: name "
-            "the assistants that you use, with a description, such as "
-            f"{unknown[0]}:0:1:does the source entail the answer."
+            f"A plan needs to say what each assistant measures, and nobody has said it of {', '.join(unknown)}. Give "
+            f"each a description, such as {unknown[0]}:0:1:does the source entail the answer."
         )
     values = task_values(task) | {"criteria": list_criteria(criteria, decimals=True)}
     values["assistants"] = describe_assistants(assistants, number_criteria(criteria))

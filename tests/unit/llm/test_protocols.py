@@ -350,7 +350,7 @@ def test_a_plan_knows_what_every_assistant_measures_and_reads() -> None:
         "1. entails: does the source entail the answer. Range 0 to 1; higher is better. Looks at: input, output."
         in ask.words()
     )
-    with pytest.raises(InputError, match="nobody has said it of x: .* x:0:1:does the source"):
+    with pytest.raises(InputError, match="nobody has said it of x. .* x:0:1:does the source"):
         run(Fusion.draft_plan(FakeAsk(), TASK, [CLEAR], [imported_assistant("x", "", 0, 1, {})], FUSION))
 
 
