@@ -218,3 +218,20 @@ def test_another_sheet_of_a_workbook_is_chosen(
             "select output from instance where task = (select id from task where slug = 'from-a-sheet')"
         ).fetchall()
     assert output == "From Main."
+
+
+def test_the_page_says_how_a_file_is_read_and_one_menu_decides_otherwise(
+    owner: Any, server: Running, tmp_path: Path
+) -> None:
+    page = owner
+    choose_file(page, server, tmp_path, FILE)
+    menu = page.get_by_label("Read as")
+    expect(menu).to_have_value("CSV (comma, tab or semicolon) (detected)")
+    menu.click()
+    page.get_by_role("option", name="JSON Lines", exact=True).click()
+    expect(page.locator("#import-note")).to_contain_text("is not JSON")
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
+    menu.click()
+    page.get_by_role("option").first.click()
+    expect(page.locator("#import-note")).to_contain_text("Check under Columns")
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_enabled()
