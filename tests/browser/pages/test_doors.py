@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 PASSWORD = "correct horse battery"
 PROLIFIC = "?PROLIFIC_PID=5f0c1e2d3b4a59687766{:04}&STUDY_ID=S&SESSION_ID=A{}"
-NOT_MET = {"GET /healthz", "GET /readyz", "GET /api/shipped"}
-"""Asked by machines, or by the page itself (tests/e2e/test_restored.py)."""
+NOT_MET = {"GET /healthz", "GET /readyz", "GET /api/shipped", "GET /api/revision/{slug}"}
+"""Asked by machines, or by the page itself (tests/e2e/test_restored.py, test_following.py)."""
 
 OPENED_ELSEWHERE = {
     "GET /download/{slug}/judge/certificate.html",

@@ -36,7 +36,7 @@ def test_outputs_are_compared_and_a_fusion_is_held_against_its_assistants(page: 
     unfold(page)
     choose(page, "#prefill-protocol", "pairwise:")
     page.locator("#prefill-start").click()
-    page.locator("#jobs").get_by_text("75 of 75 drafted, 150 calls").wait_for(timeout=60_000)
+    page.locator("#jobs").get_by_text("75 of 75 drafted, 150 drafts, 150 calls").wait_for(timeout=60_000)
     choose(page, "#prefill-protocol", "fusion:")
     page.locator("#fusion").get_by_role("button").first.click()
     page.locator("#draft-plan").click()

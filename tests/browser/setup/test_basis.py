@@ -32,7 +32,9 @@ def server(tmp_path: Path) -> Iterator[Running]:
     owner = sign_in(context, "Olu")[0]
     study = scored(["Ann", "Ben", "Cid"], n_documents=8, blind=2)
     (run,) = study.runs
-    drafts = [replace(draft, rung="asked again" if n % 2 else "schema") for n, draft in enumerate(run.drafts)]
+    drafts = [
+        replace(draft, rung="asked again" if n % 4 < 2 else "schema") for n, draft in enumerate(run.drafts)
+    ]
     import_study(context, owner, replace(study, runs=(replace(run, drafts=tuple(drafts)),)))
     establish_list(context, owner, "demo", ["Use simple words.", "Name a source."])
     with Running(context) as live:
@@ -95,7 +97,7 @@ def test_version_and_arm_are_those_of_the_whole_tab(page: Any, server: Running) 
     assert "criteria version 1 · blind scores" in scope.inner_text()
     page.locator("#agreement-section label", has_text="Effect of the draft").click()
     page.locator("#agreement-tiles [data-section=draft][data-whole=yes]").wait_for()
-    assert "criteria version 1 · 72 assisted, 24 blind scores" in scope.inner_text()
+    assert "96 scores: 72 with the draft in view, 24 without the draft (blind arm)" in scope.inner_text()
 
 
 def test_the_tab_opens_with_scores_that_no_draft_led_and_offers_all(page: Any, tmp_path: Path) -> None:

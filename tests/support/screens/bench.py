@@ -106,7 +106,7 @@ class Bench:
     """A study that is imported when its screen is first opened, and what the browser and the server say of it.
 
     ``fail`` is the status that the next requests are answered with; with ``drop`` a save is made and its answer lost.
-    ``unscored`` is about the first instance: a run without any readable draft is not shown.
+    ``unscored`` is about the first criterion: a run without any readable draft is not shown.
     """
 
     server: Running
@@ -147,7 +147,7 @@ class Bench:
 
     def _draft(self, instance: Instance, criterion: str) -> ImportedDraft:
         rows = self.rows(instance)
-        if not self.unscored or instance is not self.instances[0]:
+        if not self.unscored or criterion != self.criteria[0]:
             return ImportedDraft(instance.external_id, criterion, 4.0, rows)
         told = tuple(row for row in rows if row.kind is not RowKind.SCORE)
         return ImportedDraft(instance.external_id, criterion, None, told, reason="It answered “no idea”.")

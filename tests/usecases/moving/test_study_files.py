@@ -77,13 +77,14 @@ def put_table(parts: Parts, name: str, lines: list[list[Any]]) -> None:
     change_manifest(parts, lambda manifest: manifest["tables"][name].update(note))
 
 
-def with_value(name: str, column: str, value: Any) -> Callable[[Parts], None]:
-    """The first row of a table with another value in one column."""
+def with_value(name: str, column: str, value: Any, **further: Any) -> Callable[[Parts], None]:
+    """The first row of a table with another value in one column, or in several."""
 
     def change(parts: Parts) -> None:
         columns = json.loads(parts["manifest.json"])["tables"][name]["columns"]
         lines = [json.loads(line) for line in parts[f"tables/{name}.jsonl"].splitlines()]
-        lines[0][columns.index(column)] = value
+        for changed, other in {column: value, **further}.items():
+            lines[0][columns.index(changed)] = other
         put_table(parts, name, lines)
 
     return change
@@ -138,7 +139,7 @@ HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
     "half a character": (with_value("instance", "output", "\ud800"), "cannot be stored"),
     "a list in a cell": (with_value("instance", "output", ["x"]), "is not a list of 10 values"),
     "a score off the scale": (
-        with_value("submission", "score", 1e6),
+        with_value("submission", "score", 1e6, import_batch=None),
         "1 rows of the study's submission have a score outside the scale",
     ),
     "a gap in revisions": (with_value("submission", "revision", 7), "submissions whose revisions have a gap"),

@@ -131,7 +131,7 @@ def test_the_help_says_what_the_computed_tables_say(eli5: Replication, shared_da
     def get(table: str, row: str, column: str) -> Cell:
         return cell(found, "Topical-Chat", table, row, column)
 
-    assert "The printed Pearson's r of rate-explain is the value of the files for analyze-rate" in page
+    assert "The printed Pearson's r of rate-explain is the files' value for analyze-rate" in page
     for name in ("naturalness", "coherence"):
         r, within, tau = (
             f"{name}, Pearson's r, dataset",
