@@ -185,7 +185,8 @@ class Panel(ABC):
         def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
             try:
                 with self.speaking(request, slug) as who:
-                    return handler(*who, *values)
+                    # Gradio takes an empty update for the value of the first output
+                    return handler(*who, *values) or gr.skip()
             except CoevalError:
                 return gr.skip()
 

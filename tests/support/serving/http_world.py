@@ -40,7 +40,7 @@ from coeval.domain import (
 )
 from coeval.settings import SignIn, Snapshots, load_settings
 from coeval.store import Store
-from coeval.store.queries import criteria, enrolments, tasks
+from coeval.store.queries import criteria, enrolments, people, tasks
 from coeval.store.queries import drafts as drafts_module
 from coeval.ui.server.identity import COOKIE
 from coeval.usecases import criteria_rounds, sessions
@@ -284,7 +284,13 @@ def _people(context: Context) -> dict[str, Person]:
     for who, role in (("second", Role.OWNER), ("researcher", Role.RESEARCHER)):
         made[who] = sessions.set_role(context, OPERATOR, names[who], role)
     guest, _ = entry.arrive(context, "gate", link(1))
-    return {"guest": guest, **{who: person for who, person in made.items() if who != "second"}}
+    with context.store.read() as db:
+        # as a request knows them, with their uid
+        made = {
+            who: people.get_person_by_id(db, person.id) or person
+            for who, person in {**made, "guest": guest}.items()
+        }
+    return {who: person for who, person in made.items() if who != "second"}
 
 
 def _import(context: Context, slug: str, n_instances: int = 6, n_criteria: int = 2) -> None:

@@ -34,8 +34,8 @@ def test_topical_chat_is_whole(chat: Study) -> None:
     assert chat.instances[0].context.keys() == {"fact"}
     assert (chat.task.input_field, chat.task.output_field) == ("Dialogue", "Response")
     assert [(one.text, one.scale) for one in chat.criteria] == [
-        ("coherence", Scale(1, 3)),
-        ("naturalness", Scale(1, 3)),
+        ("coherence", Scale(1, 5)),
+        ("naturalness", Scale(1, 5)),
     ]
     # 360 responses x 2 criteria x 3 people each; 5,003 model means over 7 protocols
     assert len(chat.submissions) == 2_160 and {one.person for one in chat.submissions} == set(
