@@ -489,7 +489,10 @@ def setup_tasks() -> list[Door]:
         Door("usecases.tasks.update_task", setup("save-task", put=card(""), before=[PICKED]), EITHER, EITHER),
         Door("usecases.tasks.add_task", setup("save-task", put=card("brand-new"), before=[NEW], pick=False), OWN, OWN),
         Door("usecases.tasks.list_progress", setup("people", "select")),
-        Door("usecases.tasks.show_run", setup("shown-run", "input", first=("prefill",), put=run_label, pick=False)),
+        # a run without readable drafts is not in the menu
+        Door(
+            "usecases.tasks.show_run", setup("shown-run", "input", first=("prefill",), put=run_label, pick=False), OWN
+        ),
         Door("usecases.scrutiny.design.get_design", setup("task-picker", "change", out="design-state")),
         Door("usecases.scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
         Door("usecases.study_import.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),

@@ -187,6 +187,8 @@ class World:
             steps.submit(self.context, person, "work", self.saved[who])
             quiz = sent_of(steps.get_step(self.context, person, "quiz"), 3.0)
             steps.submit(self.context, person, "quiz", quiz)
+        # the first look of an owner draws their queue
+        steps.get_step(self.context, self.people["owner"], f"work{OTHER}")
         with self.context.store.write() as db:
             for slug in ("exam", "exam" + OTHER):
                 task = tasks.get_task(db, slug)
