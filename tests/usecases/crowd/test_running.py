@@ -87,6 +87,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.sqlite  # the command opens the file
 def test_the_command_line_asks_first_and_a_kill_leaves_the_plan(
     context: Context, owner: Person, member: Person, capsys: pytest.CaptureFixture[str]
 ) -> None:
