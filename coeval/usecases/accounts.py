@@ -346,7 +346,7 @@ def sign_in_by_huggingface(
         if owns and person.role is not Role.OWNER:
             people.set_role(db, person.id, Role.OWNER)
             people.set_guest(db, person.id, False)
-            person = Person(person.name, Role.OWNER, person.id)
+            person = replace(person, role=Role.OWNER)
         return person, open_session(db, person, old_token)
 
 

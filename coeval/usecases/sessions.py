@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from coeval.clock import time_from_now
@@ -55,7 +56,8 @@ def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tup
             raise NotAllowedError(
                 tr("{name} is the name of a crowd worker in this study: choose another.", name=name)
             )
-        return person, open_session(db, person, old_token)
+        token = open_session(db, person, old_token)
+        return replace(person, uid=people.ensure_uid(db, person.id)), token
 
 
 def open_session(db: Database, person: Person, old_token: str | None = None) -> str:
@@ -183,7 +185,7 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
         if account and account.kind not in LINK_KINDS:
             # a role from an owner makes a stranger a team member
             people.set_guest(db, changed.id, False)
-    return Person(changed.name, role, changed.id)
+    return replace(changed, role=role)
 
 
 @use_case(OWNERS)

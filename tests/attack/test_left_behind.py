@@ -59,20 +59,6 @@ def test_what_is_refused_leaves_no_file_and_a_short_log(server: LiveServer) -> N
 
 
 @pytest.mark.slow
-def test_the_files_are_nobody_else_s_to_read(server: LiveServer) -> None:
-    with signed_in(server, "Olu") as owner:
-        sent = owner.post("/admin/gradio_api/upload", files={"files": ("x.csv", b"input,output\n")})
-        assert sent.status_code == 200
-        written = [*server.db.parent.glob("coeval.db*"), Path(sent.json()[0])]
-    server.stop()  # which takes a last snapshot
-    snapshots = list((server.db.parent / "shelf").iterdir())
-    assert snapshots
-    for path in [*written, *snapshots]:
-        if path.exists() and path != server.log:
-            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
-
-
-@pytest.mark.slow
 def test_what_a_command_writes_is_nobody_else_s_to_read(tmp_path: Path) -> None:
     db, out = tmp_path / "made" / "coeval.db", tmp_path / "out"
     instances = tmp_path / "a.csv"
@@ -106,3 +92,17 @@ def test_what_no_page_sends_is_one_line_in_the_log(server: LiveServer) -> None:
                         assert any("process_completed" in line for line in answer.iter_lines())
     said = server.log.read_text()[before:]
     assert "Traceback" not in said and len(said) < 400 * sent
+
+
+@pytest.mark.slow
+def test_the_files_are_nobody_else_s_to_read(server: LiveServer) -> None:
+    with signed_in(server, "Olu") as owner:
+        sent = owner.post("/admin/gradio_api/upload", files={"files": ("x.csv", b"input,output\n")})
+        assert sent.status_code == 200
+        written = [*server.db.parent.glob("coeval.db*"), Path(sent.json()[0])]
+    server.stop()  # which takes a last snapshot
+    snapshots = list((server.db.parent / "shelf").iterdir())
+    assert snapshots
+    for path in [*written, *snapshots]:
+        if path.exists() and path != server.log:
+            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path

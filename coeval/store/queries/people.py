@@ -66,8 +66,8 @@ def find_alike(db: Database, name: str) -> str | None:
     return next((known for known in names if known.casefold() == name.casefold()), None)
 
 
-def ensure_uid(db: Database, person: int) -> None:
-    """Give a person a uid, if they have none: a keyed hash of their account, or of their name.
+def ensure_uid(db: Database, person: int) -> str:
+    """Return a person's uid; one who has none gets a keyed hash of their account, or of their name.
 
     A person whose sign-up a restored snapshot lacks gets the same uid at the next sign-up, so that their browser
     finds the saves that it kept.
@@ -78,10 +78,14 @@ def ensure_uid(db: Database, person: int) -> None:
         " FROM annotator a LEFT JOIN account c ON c.annotator = a.id WHERE a.id = ?",
         [person],
     )
-    if row is not None and not row["uid"]:
-        who = to_json([row["kind"], row["subject"]] if row["kind"] else [row["name"]])
-        uid = hmac.new(bytes.fromhex(row["uid_key"]), who.encode(), hashlib.sha256).hexdigest()[:32]
-        db.table("annotator").update(person, {"uid": uid})
+    if row is None:
+        return ""
+    if row["uid"]:
+        return str(row["uid"])
+    who = to_json([row["kind"], row["subject"]] if row["kind"] else [row["name"]])
+    uid = hmac.new(bytes.fromhex(row["uid_key"]), who.encode(), hashlib.sha256).hexdigest()[:32]
+    db.table("annotator").update(person, {"uid": uid})
+    return uid
 
 
 def set_role(db: Database, person: int, role: Role) -> None:
