@@ -63,7 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--db", help="SQLite file or postgresql:// URL (default: COEVAL_DB, or data/coeval.db)"
     )
     task = argparse.ArgumentParser(add_help=False, parents=[common])
-    task.add_argument("--task", required=True, metavar="SLUG", help="short name of the task")
+    task.add_argument("--task", required=True, type=str.lower, metavar="SLUG", help="short name of the task")
     reporting = build_reporting()
     task_reported = argparse.ArgumentParser(add_help=False, parents=[task, reporting])
     common_reported = argparse.ArgumentParser(add_help=False, parents=[common, reporting])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,29 @@ from coeval.domain import Scale
 )  # fmt: skip
 def test_a_shared_file_is_read(shared_data: Path, name: str, n: int) -> None:
     assert len(load_study(shared_data / "cases" / name, slug="t").instances) == n
+
+
+@pytest.mark.parametrize(
+    ("name", "criterion", "level", "alpha"),
+    [
+        ("potato_multirate", "quality: Fluency", "ordinal", 0.946), ("narrow", "fluency", "ac2", 0.974),
+        ("potato_multirate", "quality: Coherence", "ordinal", 0.825), ("narrow", "fluency", "ac1", 0.721),
+        ("ls_likert_na.json", "quality", "ordinal", 0.910), ("ls_likert_plain.json", "quality", "ordinal", 0.946),
+        ("ls_multi.json", "errors: rude", "nominal", -0.4), ("ls_multi.json", "errors: wrong fact", "nominal", 1),
+    ],
+)  # fmt: skip
+def test_a_shared_file_gives_its_agreement(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    name: str, criterion: str, level: str, alpha: float,
+) -> None:  # fmt: skip
+    study = ["--task", "T", "--db", str(tmp_path / "t.db")]
+    main(["import", str(shared_data / "cases" / name), "--description", "X", *study])
+    capsys.readouterr()
+    main(["stats", "--json", *study])
+    rows = json.loads(capsys.readouterr().out)["agreement"]["per_criterion"]
+    row = next(row for row in rows if row["criterion"] == criterion)
+    value = row["humans"][level] if level in row["humans"] else row[level]["value"]
+    assert value == pytest.approx(alpha, abs=0.0005)
 
 
 def test_a_stated_scale_replaces_the_one_taken_from_scores(
