@@ -1,4 +1,4 @@
-"""The endings of a crowd study in Chromium: full, paused, closed while working, blocked, timed out, withdrawn."""
+"""Pages of a crowd study in Chromium that no other walk opens: blocked, timed out, and the texts before the work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coeval.domain import Plan, StudyState
+from coeval.domain import Plan
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.usecases.access import OPERATOR, Context
@@ -83,50 +83,6 @@ def code_of(page: Page) -> str:
     return page.locator(".code").inner_text()
 
 
-def test_the_end_comes_by_itself_with_the_code_and_the_study_is_full(host: Host) -> None:
-    host.open_study("full", Plan(per_instance=1, batch=2, quota=2), n_documents=1)
-    page = host.begin("full")
-    for _ in range(2):
-        host.confirm(page)
-        page.wait_for_timeout(300)
-    assert code_of(page) == "DONE1" and page.url.endswith("/s/full")
-    assert page.get_by_role("link", name="Return to Prolific").get_attribute("href").endswith("cc=DONE1")  # type: ignore[union-attr]
-    page.get_by_role("link", name="Review your saved work").click()
-    page.locator(".wb[data-state=step]").wait_for()  # saved work is shown, and not passed by
-    late = host.come("full")
-    late.get_by_text("This study is full").wait_for()
-    assert code_of(late) == "FULL1" and late.get_by_role("button").count() == 0
-
-
-def test_paused_after_a_batch_one_waits_or_ends_with_the_code(host: Host) -> None:
-    host.open_study("paused", Plan(per_instance=2, batch=1, quota=4))
-    page = host.begin("paused")
-    plans.set_state(host.context, OPERATOR, "paused", StudyState.PAUSED)
-    host.confirm(page)
-    page.get_by_text("The study is paused").wait_for()
-    page.get_by_role("link", name="Check again").click()
-    page.get_by_role("button", name="Finish here and get my code").click()
-    assert code_of(page) == "PART1"  # the full code is for four instances
-    page.get_by_text("is for 4 instances; you finished 1").wait_for()
-
-
-def test_closed_while_working_keeps_the_text_and_gives_the_code(host: Host) -> None:
-    host.open_study("closed", Plan(per_instance=2, batch=2, quota=4))
-    page = host.begin("closed")
-    host.confirm(page)
-    page.locator(".wb-jump").wait_for()
-    page.wait_for_timeout(500)
-    plans.set_state(host.context, OPERATOR, "closed", StudyState.CLOSED)
-    host.confirm(page)
-    page.get_by_text("is closed and accepts no more work").wait_for()
-    assert page.locator(".rt-row").count() > 0  # what was decided still stands on the screen
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_text("The study is closed").wait_for()
-    assert code_of(page) == "PART1"
-    late = host.come("closed")
-    late.get_by_text("This study is closed").wait_for()
-
-
 def test_failed_checks_end_the_part_with_a_page_of_its_own(host: Host) -> None:
     host.open_study("blocked", Plan(per_instance=2, batch=1, quota=4), n_documents=3)
     keys = "instance,criterion,accepted\n" + "".join(f"{name},1,1\n" for name in ("1a", "1b", "2a"))
@@ -152,24 +108,6 @@ def test_a_time_out_is_told_with_a_way_on(host: Host) -> None:
     page.get_by_text("ran out, and it was given to another person").wait_for()
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("Your time for 1 instance ran out").wait_for()
-
-
-def test_withdrawing_says_what_is_deleted_and_does_it(host: Host) -> None:
-    host.open_study("leave", Plan(per_instance=2, batch=2, quota=4))
-    page = host.begin("leave")
-    host.confirm(page)
-    page.wait_for_timeout(500)
-    page.click("#to-study")
-    page.get_by_role("link", name="I no longer want to take part").click()
-    page.get_by_text("1 evaluation from you").wait_for()
-    page.get_by_label("Your return code").fill(host.code)
-    page.get_by_role("button", name="Withdraw and delete").click()
-    page.get_by_text("your data is no longer part of the study").wait_for()
-    assert code_of(page) == "NO1"
-    other = host.come("leave")
-    other.get_by_role("button", name="I do not agree").click()
-    other.get_by_text("Nothing was saved about you").wait_for()
-    assert code_of(other) == "NO1"
 
 
 def test_consent_and_guidelines_run_in_their_own_direction_and_are_a_key_away(host: Host) -> None:

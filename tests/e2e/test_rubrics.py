@@ -16,7 +16,7 @@ from coeval.domain import Person
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.drafting import RubricsRun, judge_rubrics
 from coeval.extensions.rubrics.queries import Submission
-from coeval.extensions.rubrics.reviews import get_rubrics_sheet, submit_rubrics_sheet
+from coeval.extensions.rubrics.reviews import get_rubrics_sheet
 from coeval.rules.arms import Design
 from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
@@ -26,8 +26,7 @@ from coeval.usecases.study_import import ImportOptions, import_file
 from tests.support.screens.axe import faults
 from tests.support.screens.ui_steps import enter, press, settle, unfold
 from tests.support.serving.server import Running
-from tests.support.studies.rubrics_study import build_sent, make_known_rubrics, serve_rubrics_judge
-from tests.usecases.rubrics.test_reviews import keep
+from tests.support.studies.rubrics_study import make_known_rubrics, serve_rubrics_judge
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -133,19 +132,6 @@ def test_an_instance_is_decided_and_judged_by_keyboard(served: Served, page: Pag
     assert page.get_by_label("Added criterion", exact=True).input_value() == "Is kind."
 
 
-def test_what_is_typed_can_be_taken_back_and_survives_a_reload(served: Served, page: Page) -> None:
-    served.open(page)
-    press(page, "1", "0")
-    first, second = (page.locator(".rx .rt-row").nth(n) for n in (0, 1))
-    assert first.get_by_role("radio", name="Met", exact=False).nth(1).get_attribute("aria-checked") == "true"
-    press(page, "Control+z")
-    assert second.get_attribute("data-action") == "none" and first.get_attribute("data-action") == "approve"
-    page.reload()
-    page.get_by_text("is restored but not saved yet").wait_for()
-    assert page.locator(".rx .rt-row").first.get_attribute("data-action") == "approve"
-    assert page.locator(".rx .rt-row").first.locator(".rx-verdict [aria-checked=true]").count() == 1
-
-
 def test_nothing_of_a_draft_reaches_who_judges_blind(served: Served, page: Page) -> None:
     set_design(served.context, OPERATOR, "hb", Design(blind_share=1.0))
     answers = []
@@ -159,22 +145,6 @@ def test_nothing_of_a_draft_reaches_who_judges_blind(served: Served, page: Page)
     }
     press(page, "a")  # keeps the criterion, and asks for a verdict of one's own
     assert page.locator(".rx .rx-verdict [aria-checked=true]").count() == 0
-
-
-def test_a_stale_save_is_refused_and_both_versions_are_shown(served: Served, page: Page) -> None:
-    served.open(page)
-    sheet = get_rubrics_sheet(served.context, served.ann, "hb")
-    submit_rubrics_sheet(served.context, served.ann, "hb", build_sent(sheet, keep))
-    press(page, "0", "0", "0", "0", "Control+Enter")
-    page.get_by_text("There are two versions").wait_for()
-    assert [one.revision for one in served.saved()] == [1]
-    page.get_by_role("button", name="Continue with mine").click()
-    press(page, "Control+Enter")
-    for _ in range(200):
-        if served.saved()[0].revision == 2:
-            break
-        page.wait_for_timeout(25)
-    assert {line.value for line in served.saved()[0].lines} == {0.0}
 
 
 def test_on_a_phone_and_from_right_to_left(served: Served, page: Page) -> None:

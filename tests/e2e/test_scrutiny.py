@@ -1,4 +1,4 @@
-"""Scrutiny in a browser against the real server: keys only, cut lines, a killed server, two tabs, three arms."""
+"""Scrutiny in a browser against the real server: keys only, a killed server, the first score, earlier versions."""
 
 from __future__ import annotations
 
@@ -24,12 +24,8 @@ from tests.support.serving.live_server import LiveServer, start_server
 
 DESIGNS = {
     "keys": Design(),
-    "offline": Design(),
-    "answer-lost": Design(),
     "killed-before": Design(),
     "killed-after": Design(),
-    "tabs": Design(),
-    "blind": Design(blind_share=1),
     "first": Design(first_share=1),
     "back": Design(idle_seconds=30),
 }
@@ -146,39 +142,6 @@ def test_one_person_keys_only_confirms_25_criteria_of_5_instances(
     assert all(one["active_ms"] is not None and one["opened_at"] for one in found)
 
 
-def test_a_line_cut_in_the_middle_of_a_save_saves_it_once(
-    open_task: Callable[[str], Any], server: LiveServer
-) -> None:
-    page = open_task("offline")
-    decide(page)
-    page.context.set_offline(True)
-    press(page, "Control+Enter")
-    page.get_by_text("Offline: kept here").wait_for()
-    assert saved(server, "offline") == []
-    page.context.set_offline(False)
-    wait_for_step(page, 1, 2)
-    assert page.locator(".wb-status").inner_text().startswith("Saved ")
-    assert [one["score"] for one in saved(server, "offline")] == [3]
-
-
-def test_an_answer_that_is_lost_on_its_way_back_saves_it_once(
-    open_task: Callable[[str], Any], server: LiveServer
-) -> None:
-    page = open_task("answer-lost")
-
-    def lose(route: Any) -> None:
-        route.fetch()  # the server saves, and its answer never arrives
-        route.abort("connectionreset")
-
-    page.route("**/submissions", lose, times=2)
-    decide(page)
-    press(page, "Control+Enter")
-    page.get_by_text("Offline: kept here").wait_for()
-    assert len(saved(server, "answer-lost")) == 1
-    wait_for_step(page, 1, 2)
-    assert len(saved(server, "answer-lost")) == 1
-
-
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_kill_9_between_click_and_answer(
     open_task: Callable[[str], Any], server: LiveServer, when: str
@@ -227,43 +190,6 @@ def test_what_is_typed_survives_a_killed_server_and_a_reload(
     show(page, server, "killed-after")
     page.get_by_text("is restored but not saved yet").wait_for()
     assert page.locator(".rt textarea").first.input_value() == "not confirmed yet"
-
-
-def test_a_stale_tab_is_refused_and_shows_both_versions(
-    open_task: Callable[[str], Any], server: LiveServer
-) -> None:
-    page = open_task("tabs")
-    other = show(page.context.new_page(), server, "tabs")
-    decide(page, 5)
-    press(page, "Control+Enter")
-    wait_for_step(page, 1, 2)
-    decide(other, 1)
-    press(other, "Control+Enter")
-    dialog = other.get_by_role("dialog")
-    dialog.get_by_text("There are two versions").wait_for()
-    assert "score 1" in dialog.inner_text() and "score 5" in dialog.inner_text()
-    assert [one["score"] for one in saved(server, "tabs")] == [5]
-    other.get_by_role("button", name="Continue with mine").press("Enter")
-    press(other, "Control+Enter")
-    wait_for_step(other, 1, 2)
-    assert [(one["score"], one["revision"]) for one in saved(server, "tabs")] == [(5, 1), (1, 2)]
-
-
-def test_blind_shows_no_word_of_the_draft(
-    page: Any,
-    open_task: Callable[[str], Any],
-    server: LiveServer,
-) -> None:
-    answers: list[Any] = []
-    page.on("response", lambda answer: answers.append(answer) if "/api/" in answer.url else None)
-    open_task("blind")
-    press(page, "2", "Control+Enter")
-    wait_for_step(page, 1, 2)
-    said = page.locator(".wb").inner_text() + "".join(answer.text() for answer in answers)
-    assert answers and not [text for text in DRAFTED if text in said]
-    (one,) = saved(server, "blind")
-    assert (one["arm"], one["score"], one["shown_score"]) == ("blind", 2, None)
-    assert one["draft"] is not None  # withheld, and kept for the analysis
 
 
 def test_judge_first_then_see_the_draft(open_task: Callable[[str], Any], server: LiveServer) -> None:

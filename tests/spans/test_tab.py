@@ -19,7 +19,7 @@ from tests.support.screens.ui_steps import enter, press
 from tests.support.serving.server import Running
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, Page
 
 RIGHT_TO_LEFT = "البيت الأحمر يقع على التل 🙂 ويضيء في الليل"
 
@@ -189,35 +189,6 @@ def test_an_open_span_is_asked_for_and_the_rest_can_be_approved(page: Page, desk
     assert saved.bulk and [row.action for row in saved.rows] == ["approve"] * 3
 
 
-def test_a_reload_loses_nothing(page: Page, desk: Desk) -> None:
-    desk.open(page)
-    to_draft(page)
-    press(page, "a", "d", "ArrowRight", "n")
-    before = words(page), actions(page)
-    page.reload()
-    page.get_by_text("Your earlier work is restored").wait_for()
-    assert (words(page), actions(page)) == before
-    page.get_by_role("button", name="Discard it").click()
-    assert actions(page) == ["none"] * 3
-
-
-def test_a_request_that_fails_is_sent_again(page: Page, desk: Desk) -> None:
-    desk.open(page)
-    to_draft(page)
-
-    def refuse(route: Route) -> None:
-        route.fulfill(status=503, json={"error": "storage", "message": "Out of space."})
-
-    page.route("**/saves", refuse)
-    press(page, "Shift+A", "Control+Enter")
-    page.get_by_text("are sent again").wait_for()
-    page.unroute("**/saves")
-    page.reload()  # what waits is in the browser, and goes out from the next page
-    page.locator(".sp-where", has_text="1 done").wait_for()
-    (saved,) = wait_saves(page, desk, 1)
-    assert len(saved.rows) == 3
-
-
 def test_a_stale_page_is_told_and_either_version_can_be_kept(page: Page, desk: Desk) -> None:
     desk.open(page)
     to_draft(page)
@@ -236,31 +207,6 @@ def test_a_stale_page_is_told_and_either_version_can_be_kept(page: Page, desk: D
     other.keyboard.press("Control+Enter")
     saves = wait_saves(other, desk, 2)
     assert [one.revision for one in saves] == [1, 2] and saves[1].spans == ()
-
-
-def test_on_a_phone_nothing_runs_over(page: Page, desk: Desk) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    desk.open(page)
-    to_draft(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.locator(".sp-line").first.get_by_role("button", name="Approve the span").click()
-    assert actions(page)[0] == "approve"
-    assert not faults(page, ".sp")
-
-
-def test_buttons_do_what_the_keys_do_and_the_next_line_follows(page: Page, desk: Desk) -> None:
-    desk.open(page)
-    to_draft(page)
-    current = page.locator(".sp-line[aria-current]")
-    current.get_by_role("button", name="Approve the span").click()
-    assert current.locator("q").text_content() == "Berg"
-    current.get_by_role("button", name="End the span later").click()
-    current.get_by_role("button", name="Begin the span earlier").click()
-    assert current.locator("q").text_content() == "dem Berg 🙂"
-    press(page, "z", "z", "d")  # the keys go on where the mouse left off
-    assert (
-        actions(page) == ["approve", "delete", "none"] and current.locator("q").text_content() == "leuchtet"
-    )
 
 
 def test_on_a_phone_words_are_tapped_or_selected_with_a_finger(desk: Desk, browser: Browser) -> None:

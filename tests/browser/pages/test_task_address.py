@@ -66,45 +66,6 @@ def test_keys_pass_the_picker_and_only_a_choice_opens_a_task(owner: Any, server:
     page.wait_for_url("**/?task=demo&tab=criteria")
 
 
-def test_keys_pass_the_picker_of_set_up_and_what_was_typed_stays(owner: Any, server: Running) -> None:
-    page = owner
-    page.goto(f"{server.url}/admin/?task=demo&tab=plan")
-    expect(picker(page)).to_have_value(DEMO)
-    page.locator("#plan-view").get_by_text("Nobody has scored anything yet").wait_for()
-    settle(page)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.post_data or ""))
-    while not asked or asked[-1]:  # what the page asks for when it opens
-        asked.append("")
-        page.wait_for_timeout(1500)
-    asked.clear()
-    picker(page).focus()
-    page.keyboard.press("Tab")
-    page.wait_for_timeout(1500)
-    # the list of tasks is read again, and with it the corner of the bar; the tabs are not
-    assert len([body for body in asked if '"demo"' in body]) <= 1, "a tab was loaded again"
-    assert [body for body in asked if "(same)" in body]
-    picker(page).click()
-    page.get_by_role("option", name=FINISHED).click()
-    page.wait_for_timeout(1500)
-    assert len([body for body in asked if '"finished-example"' in body]) > 1, (
-        "the tabs are loaded for another task"
-    )
-
-
-@pytest.mark.parametrize(
-    "address", ["?task=finished-example&tab=agreement", "admin/?task=finished-example&tab=people"]
-)
-def test_a_link_to_a_task_outlives_the_sign_in(page: Any, server: Running, address: str) -> None:
-    enter(page, server.url, "Owner")  # the first person of all is the owner
-    page.context.clear_cookies()
-    page.goto(f"{server.url}/{address}")
-    page.get_by_label("Your name").fill("Owner")
-    page.get_by_role("button", name="Sign in").click()
-    expect(picker(page)).to_have_value(FINISHED)
-    assert page.url == f"{server.url}/{address}"
-
-
 def test_an_unknown_task_in_the_address_is_named(owner: Any, server: Running) -> None:
     page = owner
     for address in ("?task=gone-away", "admin/?task=gone-away"):

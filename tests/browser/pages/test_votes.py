@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from tests.conftest import make_study
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter, unfold
-from tests.support.serving.live_server import LiveServer
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -202,27 +200,3 @@ def test_how_a_draft_failed_stays_until_it_is_dismissed(
     page.locator("#ballot .rt-row").first.wait_for()
     expect(job.get_by_text("This key is wrong")).to_have_count(0)
     stub.reply = default
-
-
-def test_a_server_that_is_killed_during_a_draft_leaves_the_vote_as_it_was(page: Any, tmp_path: Path) -> None:
-    path = tmp_path / "coeval.db"
-    with start_stub(latency=60.0) as stub:
-        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-        first = new_context(tmp_path, **env)
-        sign_in(first, "Owner")
-        before = open_vote(first, "killed", "Ana", "Ben"), 2
-        first.store.close()
-        live = LiveServer(path, log=tmp_path / "server.log", **env)
-        open_criteria(page, live, "killed")
-        unfold(page, "Draft or write criteria")
-        page.locator("#draft-criteria").click()
-        page.locator("#criteria-job").get_by_text("0 of 10").wait_for()
-        live.kill9()
-        stub.latency = 0.0
-        live.restart()
-        open_criteria(page, live, "killed")
-        expect(page.locator("#tally")).to_contain_text("2 ballots")
-        live.stop()
-        again = new_context(tmp_path, **env)
-        assert count_ballots(again, "killed") == before
-        again.store.close()

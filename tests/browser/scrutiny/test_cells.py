@@ -245,15 +245,6 @@ def test_an_arabic_layout_has_the_same_keys(page: Page, bench: Bench) -> None:
     expect(version(page, 2)).to_have_value("كلمات")
 
 
-@pytest.mark.usefixtures("scrutiny")
-def test_the_digits_of_a_french_keyboard_score_without_shift(page: Page) -> None:
-    press(page, "a")
-    page.evaluate(
-        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: '\"', code: 'Digit3', bubbles: true}))"
-    )
-    expect(page.locator(".rt-step[aria-checked=true]")).to_have_text("3")
-
-
 def test_a_finger_selects_a_cell_and_types_into_it(browser: Browser, bench: Bench) -> None:
     context = browser.new_context(viewport={"width": 1300, "height": 800}, has_touch=True)
     page = context.new_page()

@@ -1,4 +1,4 @@
-"""Nothing typed is lost and nothing is saved twice: reloads, crashes, cut lines, sign-outs, two tabs."""
+"""Nothing typed is lost and nothing is saved twice: reloads, cut lines, sign-outs, two tabs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tests.support.screens.ui_steps import at_step, press, wait_saved
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from tests.support.screens.bench import Bench
 
@@ -54,35 +54,6 @@ def test_a_reload_brings_back_what_was_typed(page: Page, bench: Bench) -> None:
     assert typed(page) == {"boxes": [], "score": [], "actions": ["none"] * 5}
 
 
-def test_a_crash_of_the_page_loses_nothing(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    type_some(page)
-    again = page.context.new_page()
-    page.close(run_before_unload=False)  # no event of leaving reaches the page, as in a crash
-    bench.open_bench(again)
-    assert typed(again) == TYPED
-
-
-def test_another_person_in_the_same_browser_sees_none_of_it(page: Page, bench: Bench) -> None:
-    bench.open_bench(page, name="Ana")
-    type_some(page)
-    bench.open_bench(page, name="Ben")
-    assert typed(page)["boxes"] == []
-    bench.open_bench(page, name="Ana")
-    assert typed(page) == TYPED
-
-
-def test_going_to_another_step_and_back_keeps_it_too(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    type_some(page)
-    press(page, "Enter", "]")
-    at_step(page, "1", "2")
-    assert "•" in page.locator(".wb-chip").first.inner_text()
-    press(page, "[")
-    at_step(page, "1", "1")
-    assert typed(page) == TYPED
-
-
 def test_offline_it_is_kept_and_online_it_is_saved_once(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, *DECIDE_ALL)
@@ -97,18 +68,6 @@ def test_offline_it_is_kept_and_online_it_is_saved_once(page: Page, bench: Bench
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('outbox'))") == []
 
 
-def test_a_server_in_trouble_is_tried_again_by_itself(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, *DECIDE_ALL)
-    bench.fail = 503
-    press(page, "Control+Enter")
-    page.get_by_text(" kept here").wait_for()
-    bench.fail = 0
-    at_step(page, "1", "2")
-    uids = {one["uid"] for one in bench.requests}
-    assert len(bench.requests) >= 2 and len(uids) == 1 and len(bench.saved()) == 1
-
-
 def test_an_answer_lost_after_the_save_does_not_save_twice(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, *DECIDE_ALL)
@@ -121,21 +80,6 @@ def test_an_answer_lost_after_the_save_does_not_save_twice(page: Page, bench: Be
     assert len(bench.saved()) == 1
 
 
-def test_what_waited_when_the_page_was_closed_is_sent_by_the_next(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, *DECIDE_ALL)
-    bench.fail = 503
-    press(page, "Control+Enter")
-    page.get_by_text(" kept here").wait_for()
-    again = page.context.new_page()
-    page.close(run_before_unload=False)
-    bench.fail = 0
-    bench.open_bench(again)
-    assert len(bench.saved()) == 1
-    at_step(again, "1", "2")
-    assert "a waiting answer" in again.locator(".ce-toast").inner_text()
-
-
 def test_signed_out_says_so_and_saves_after_signing_in(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, *DECIDE_ALL)
@@ -146,34 +90,6 @@ def test_signed_out_says_so_and_saves_after_signing_in(page: Page, bench: Bench)
     page.get_by_role("button", name="Sign in").click()
     wait_saved(page, bench, 1)
     at_step(page, "1", "2")
-
-
-def test_who_sent_too_much_is_told_and_loses_nothing(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, *DECIDE_ALL)
-    body = '{"error": "quota", "message": "You sent 16 MB within an hour."}'
-    page.route(
-        "**/submissions", lambda route: route.fulfill(status=429, body=body, content_type="application/json")
-    )
-    press(page, "Control+Enter")
-    page.get_by_text("You sent 16 MB within an hour. Your answer is kept here").wait_for()
-    page.unroute("**/submissions")
-    page.get_by_role("button", name="Try now").click()
-    at_step(page, "1", "2")
-    assert len(bench.saved()) == 1
-
-
-def test_editing_again_while_it_waits_sends_the_new_words_once(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, *DECIDE_ALL)
-    bench.fail = 503
-    press(page, "Control+Enter")
-    page.get_by_role("button", name="Edit again").click()
-    bench.fail = 0
-    page.locator("[data-kind=score]").focus()
-    press(page, "5", "Control+Enter")
-    at_step(page, "1", "2")
-    assert [one["score"] for one in bench.saved()] == [5]
 
 
 def test_a_refused_save_says_why_and_keeps_the_words(page: Page, bench: Bench) -> None:
@@ -231,39 +147,3 @@ def test_the_stale_tab_may_take_the_saved_version(page: Page, bench: Bench) -> N
     page.reload()
     at_step(page, "1", "1")
     assert page.locator("dialog[open]").count() == 0 and page.locator(".wb-banner").inner_text() == ""
-
-
-def test_two_versions_that_say_the_same_need_no_choice(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, *DECIDE_ALL)
-    bench.drop = True
-    press(page, "Control+Enter")
-    page.get_by_role("button", name="Edit again").click()
-    bench.drop = False
-    press(page, "Control+Enter")
-    at_step(page, "1", "2")
-    assert page.locator("dialog").count() == 0 and len(bench.saved()) == 1
-
-
-def test_words_typed_before_another_save_are_shown_on_return(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    type_some(page)
-    bench.save_elsewhere(1)
-    page.reload()
-    page.get_by_role("heading", name="There are two versions").wait_for()
-    here, saved = page.locator(".ce-version").all_inner_texts()
-    assert "слово 🦊" in here and "half a sen" in here and "score 1" in saved
-    page.get_by_role("button", name="Continue with mine").click()
-    assert typed(page) == TYPED
-
-
-def test_without_storage_the_page_works_and_warns(browser: Browser, bench: Bench) -> None:
-    context = browser.new_context()
-    context.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
-    page = context.new_page()
-    bench.open_bench(page)
-    press(page, *DECIDE_ALL)
-    assert "cannot keep unsaved work" in page.locator("[role=alert] .ce-toast").inner_text()
-    press(page, "Control+Enter")
-    wait_saved(page, bench, 1)
-    context.close()

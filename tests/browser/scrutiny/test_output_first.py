@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from coeval.domain import EvaluationRow, Instance, Quote, QuotePlace, RowKind
 from coeval.rules.arms import Design
 from tests.support.screens.bench import CRITERIA, Bench, evidence
-from tests.support.screens.ui_steps import at_step, enter, press, settle
+from tests.support.screens.ui_steps import enter, press, settle
 from tests.support.serving.server import Running
 
 if TYPE_CHECKING:
@@ -137,44 +137,6 @@ def test_the_evidence_line_brings_passages_of_both_texts_into_view(
     assert page.evaluate(INSIDE, [".wb-pane-output mark.is-on", ".wb-read"])
 
 
-def test_the_next_output_of_an_article_keeps_its_place(page: Page, article: Bench) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
-    article.open_bench(page)
-    order = [article.step(n).instance for n in (1, 2, 3)]
-    documents = [one.document for one in order if one]
-    scroll(page, 500)
-    for n, (before, after) in enumerate(zip(documents, documents[1:], strict=False), 2):
-        press(page, "j")
-        at_step(page, str(n), "1")
-        page.wait_for_timeout(100)
-        assert scroll(page) == (500 if after == before else 0), f"{before}, then {after}"
-        assert page.evaluate(SHOWN, ".wb-pane-output") > 90
-        scroll(page, 500)
-
-
-def test_a_long_output_is_named_while_the_input_is_read(page: Page, article: Bench) -> None:
-    article.instances = [Instance("x1", ARTICLE, " ".join([SUMMARY] * 30), "d1")]
-    page.set_viewport_size({"width": 1280, "height": 720})
-    article.open_bench(page)
-    page.locator(".rt-row").nth(2).focus()
-    scroll(page, 2000)
-    bar = page.locator(".wb-passage")
-    expect(bar).to_have_text("Answerits price")
-    bar.click()
-    expect(bar).to_be_hidden()
-    assert scroll(page) == 0
-    press(page, "i")
-    assert scroll(page) == 2000, "the input stands where it was left"
-
-
-def test_short_texts_are_read_in_their_order(page: Page, article: Bench) -> None:
-    article.instances = [Instance("x1", f"Paragraph 7 {SENTENCE}", SUMMARY, "d1")]
-    page.set_viewport_size({"width": 1440, "height": 900})
-    article.open_bench(page)
-    names = page.locator(".wb-read .wb-h").all_inner_texts()
-    assert names == ["Question", "Answer"] and page.locator(".is-pinned").count() == 0
-
-
 def test_an_owner_may_put_the_input_first(page: Page, article: Bench) -> None:
     article.design = Design(input_first=True)
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -183,19 +145,6 @@ def test_an_owner_may_put_the_input_first(page: Page, article: Bench) -> None:
     expect(page.locator(".wb-passage")).to_contain_text("The council spoke")
     page.locator(".wb-passage").click()
     assert page.evaluate(SHOWN, ".wb-pane-output") > 90
-
-
-def test_texts_side_by_side_keep_the_form_in_view(page: Page, article: Bench) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    article.open_bench(page)
-    press(page, "l")
-    check_both_in_view(page)
-    scroll(page, 900)
-    check_both_in_view(page)
-    for _ in range(3):
-        press(page, "ArrowDown")
-        page.wait_for_timeout(100)
-        check_both_in_view(page)
 
 
 def test_so_it_is_in_the_whole_app(page: Page, article: Bench, context: Context) -> None:

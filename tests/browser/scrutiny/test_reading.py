@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -68,34 +67,6 @@ def test_marks_stand_at_code_points_not_utf16_units(page: Page, bench: Bench) ->
     assert page.locator(PANE).evaluate("node => node.textContent") == output
 
 
-def test_offsets_agree_with_python_on_any_text(page: Page, bench: Bench) -> None:
-    # 300 random texts over letters of one and two UTF-16 units, cut by Python and by the browser.
-    draw = random.Random(5)
-    cases: list[tuple[str, int, int, str]] = []
-    for _ in range(300):
-        text = "".join(draw.choices("a é香🦊𝔥\n", k=draw.randint(1, 40)))
-        start = draw.randint(0, len(text))
-        end = draw.randint(start, len(text))
-        cases.append((text, start, end, text[start:end]))
-    bench.open_bench(page)
-    script = """async (cases) => {
-        const { utf16Index } = await import('/ui/texts/text.js');
-        return cases.filter(([text, start, end, cut]) => {
-            const at = utf16Index(text);
-            return text.slice(at(start), at(end)) !== cut;
-        });
-    }"""
-    assert page.evaluate(script, cases) == []
-
-
-def test_overlapping_quotes_share_their_letters(page: Page, bench: Bench) -> None:
-    show(page, bench, "abcdefghij", ["bcdef", "efgh", "bcdef"])
-    # b-d belongs to 1 and 3, e-f to all, g-h to 2; labels stand where a quote ends.
-    assert marks(page) == [("bcd", ""), ("ef", "1 3"), ("gh", "2")]
-    press(page, "ArrowDown", "ArrowDown", "ArrowDown")
-    assert page.locator("mark.is-on").all_inner_texts() == ["ef", "gh"]
-
-
 def test_marks_and_rows_lead_to_each_other(page: Page, bench: Bench) -> None:
     show(page, bench, OUTPUT, ["condensed", "sprayed"])
     page.get_by_text("sprayed").click()
@@ -145,35 +116,6 @@ def test_e_adds_the_selected_words(page: Page, bench: Bench) -> None:
     assert marks(page) == [("can be ", ""), ("condensed", "1"), (", then put", "2")]
 
 
-def test_typed_evidence_is_marked_without_quotation_marks(page: Page, bench: Bench) -> None:
-    show(page, bench, OUTPUT, [])
-    press(page, "e")
-    page.keyboard.type("can be condensed, then put")
-    page.wait_for_timeout(300)
-    assert marks(page) == [("can be condensed, then put", "1")]
-    page.keyboard.type(" is too technical")
-    page.wait_for_timeout(300)
-    assert marks(page) == []  # a remark of one's own is no quote
-
-
-def test_words_are_selected_without_a_mouse(page: Page, bench: Bench) -> None:
-    show(page, bench, OUTPUT, [])
-    press(page, "o", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "Shift+ArrowRight", "e")
-    # Smelly, things, in, then back to things, stretched over in.
-    assert page.locator("[data-action=add] textarea").first.input_value() == "“things in” "
-
-
-def test_quotes_of_a_revised_line_follow_its_new_words(page: Page, bench: Bench) -> None:
-    show(page, bench, OUTPUT, ["condensed"])
-    press(page, "ArrowDown", "ArrowDown", "r", "Control+A")
-    page.keyboard.type("“extracted with alcohol” is technical")
-    page.wait_for_timeout(300)
-    assert marks(page) == [("extracted with alcohol", "1")]
-    press(page, "Enter", "d")
-    page.wait_for_timeout(300)
-    assert marks(page) == []
-
-
 def test_quotes_that_are_not_there_are_said_so(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     flags = page.locator(".ce-flag")
@@ -213,14 +155,6 @@ def test_a_quote_that_is_nearly_there_shows_what_differs(page: Page, bench: Benc
     assert marks(page) == [(passage, "1")]
 
 
-def test_the_difference_is_shown_under_a_revised_line(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, "ArrowDown", "ArrowDown", "r", "Control+A")
-    page.keyboard.type("“condensed” is easy for a child.")
-    row = page.locator("[data-action=revise]")
-    assert (row.locator("del").inner_text(), row.locator("ins").inner_text()) == ("hard", "easy")
-
-
 def test_right_to_left_and_cjk(page: Page, bench: Bench) -> None:
     arabic = "العطر يصنع من الزهور والأعشاب."
     show(page, bench, f"{arabic}\nAn English line.", ["الزهور والأعشاب"])
@@ -231,55 +165,6 @@ def test_right_to_left_and_cjk(page: Page, bench: Bench) -> None:
     bench.start_over()
     show(page, bench, "香水是从花和草药中提取的。", ["从花和草药中"])
     assert marks(page) == [("从花和草药中", "1")]
-
-
-def test_markdown_is_built_of_known_elements_and_keeps_offsets(page: Page, bench: Bench) -> None:
-    source = (
-        "# Head *line*\n\nSome **bold** and [link](https://example.org) text.\n\n- one\n- two\n\n> quoted\n\n"
-    )
-    source += "```\n<b>\n```"
-    show(page, bench, source, ["**bold** and", "two", "<b>"], display="markdown")
-    pane = page.locator(PANE)
-    assert pane.locator("strong").inner_text() == "bold" and pane.locator("li").count() == 2
-    assert pane.locator("a").get_attribute("href") == "https://example.org"
-    assert pane.locator("pre code").inner_text() == "<b>"
-    assert "".join(text for text, _ in marks(page)) == "bold andtwo<b>"
-    select(page, "bold and link")
-    press(page, "e")
-    # What is quoted is the source, so that it is found in the source again.
-    assert page.locator("[data-action=add] textarea").first.input_value() == "“bold** and [link” "
-
-
-def test_long_texts_do_not_lag(page: Page, bench: Bench) -> None:
-    # 20,000 characters a side with 40 marked quotes; a frame is 16 ms, and tests share a slow machine.
-    text = " ".join(f"sentence {n} of a long report, with some words in it." for n in range(500))[:20_000]
-    show(page, bench, text, [f"sentence {n} of" for n in range(0, 350, 9)], question=text)
-    script = """() => {
-        const times = [];
-        for (let n = 0; n < 40; n += 1) {
-            const start = performance.now();
-            const key = n % 2 ? 'ArrowUp' : 'ArrowDown';
-            document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-            document.body.offsetHeight;
-            times.push(performance.now() - start);
-        }
-        return times.sort((a, b) => a - b)[20];
-    }"""
-    assert page.evaluate(script) < 50
-    press(page, "ArrowDown", "ArrowDown", "r")
-    typing = """() => {
-        const times = [];
-        for (let n = 0; n < 40; n += 1) {
-            const box = document.activeElement;
-            const start = performance.now();
-            box.value += 'x';
-            box.dispatchEvent(new Event('input', { bubbles: true }));
-            document.body.offsetHeight;
-            times.push(performance.now() - start);
-        }
-        return times.sort((a, b) => a - b)[20];
-    }"""
-    assert page.evaluate(typing) < 50
 
 
 HOSTILE = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -103,34 +103,6 @@ def test_a_ballot_by_keys_is_saved_as_ids_and_words(page: Page, start: Start) ->
     assert ballot and [one.action for one in ballot.votes] == ["approve", "delete", "revise", "add"]
 
 
-def test_delete_and_revise_ask_for_a_reason(page: Page, start: Start) -> None:
-    bench = start()
-    press(page, "a", "d")
-    assert focused(page) == "Reason for 2 (in 2 of 3 samples)"
-    press(page, "Enter", "ArrowDown", "a", "Control+Enter")
-    assert "2 (in 2 of 3 samples): say why." in page.locator(".ce-toast").inner_text()
-    assert focused(page) == "Reason for 2 (in 2 of 3 samples)" and bench.requests == []
-
-
-def test_a_revision_goes_on_to_its_reason_and_then_to_the_next_line(page: Page, start: Start) -> None:
-    bench = start()
-    reason, line = "Reason for 2 (in 2 of 3 samples)", "2 (in 2 of 3 samples)"
-    press(page, "a", "r", "End")
-    page.keyboard.type(" Always.")
-    press(page, "Enter")
-    assert focused(page) == reason
-    press(page, "Enter", "Control+Enter")  # left without words, it is asked for
-    assert f"{line}: say why." in page.locator(".ce-toast").inner_text()
-    assert focused(page) == reason
-    page.keyboard.type("clearer")
-    press(page, "Enter", "a", "Control+Enter")
-    wait_status(page)
-    (body,) = bench.requests
-    decided = [(row["action"], row["reason"]) for row in body["rows"]]
-    assert decided == [("approve", ""), ("revise", "clearer"), ("approve", "")]
-    assert body["rows"][1]["new_text"].endswith(" Always.")
-
-
 def test_a_saved_ballot_can_be_changed_and_its_versions_seen(page: Page, start: Start) -> None:
     bench = start()
     press(page, "a", "a", "a", "Control+Enter")
@@ -150,59 +122,6 @@ def test_a_saved_ballot_can_be_changed_and_its_versions_seen(page: Page, start: 
     assert ballot and ballot.revision == 2
 
 
-def test_a_reload_brings_the_ballot_back(page: Page, start: Start) -> None:
-    start()
-    decide(page)
-    page.reload()
-    page.get_by_text("is restored but not saved yet").wait_for()
-    boxes = [box.input_value() for box in page.locator("textarea:visible").all()]
-    assert boxes == ["same as the first", NEW, "clearer"]
-    page.get_by_role("button", name="Discard it").click()
-    assert actions(page) == ["none"] * 3
-    page.reload()
-    page.locator(".rt-row").first.wait_for()
-    assert actions(page) == ["none"] * 3
-
-
-def test_offline_it_is_kept_and_then_saved_once(page: Page, start: Start) -> None:
-    bench = start()
-    press(page, "a", "a", "a")
-    bench.fail = 503
-    press(page, "Control+Enter")
-    page.get_by_text(" kept here").wait_for()
-    bench.fail = 0
-    wait_status(page)
-    ballot = saved(bench)
-    assert len(bench.requests) >= 2 and ballot and ballot.revision == 1
-    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('outbox'))") == []
-
-
-def test_what_waited_when_the_page_was_closed_is_sent_by_the_next(page: Page, start: Start) -> None:
-    bench = start()
-    press(page, "a", "a", "a")
-    bench.fail = 503
-    press(page, "Control+Enter")
-    page.get_by_text(" kept here").wait_for()
-    bench.fail = 0
-    page.reload()
-    wait_status(page)
-    ballot = saved(bench)
-    assert ballot and ballot.revision == 1 and actions(page) == ["approve"] * 3
-
-
-def test_an_answer_lost_after_the_save_does_not_save_twice(page: Page, start: Start) -> None:
-    bench = start()
-    press(page, "a", "a", "a")
-    bench.drop = True
-    press(page, "Control+Enter")
-    page.get_by_text(" kept here").wait_for()
-    bench.drop = False
-    page.get_by_role("button", name="Try now").click()
-    wait_status(page)
-    ballot = saved(bench)
-    assert ballot and ballot.revision == 1 and page.locator("dialog").count() == 0
-
-
 def test_a_stale_save_shows_both_versions_and_may_go_on_with_its_own(page: Page, start: Start) -> None:
     bench = start()
     decide(page)
@@ -217,18 +136,6 @@ def test_a_stale_save_shows_both_versions_and_may_go_on_with_its_own(page: Page,
     wait_status(page, "version 2")
     ballot = saved(bench)
     assert ballot and [one.action for one in ballot.votes] == ["approve", "delete", "revise"]
-
-
-def test_the_saved_version_may_be_taken(page: Page, start: Start) -> None:
-    bench = start()
-    decide(page)
-    vote(bench, Action.DELETE, Action.APPROVE, Action.APPROVE)
-    page.reload()
-    page.get_by_role("button", name="Use the saved version").click()
-    assert actions(page) == ["delete", "approve", "approve"]
-    page.reload()
-    wait_status(page)
-    assert page.locator("dialog").count() == 0
 
 
 def test_the_page_hears_of_a_newer_ballot(page: Page, start: Start) -> None:
@@ -334,62 +241,3 @@ def test_votes_that_came_in_are_looked_at_before_the_set_is_established(
     page.get_by_role("button", name="Use the new count").click()
     assert actions(page) == ["none", "none", "approve"]
     assert criteria_rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug) is None
-
-
-def test_a_lost_answer_to_establishing_is_no_error(page: Page, bench: Bench, start: Start) -> None:
-    vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
-    start("decisions", "Olu")
-    bench.drop = True
-    finalise(page)
-    page.get_by_text(" kept here").wait_for()
-    bench.drop = False
-    page.get_by_role("button", name="Try now").click()
-    page.get_by_text("The criteria are final as version 1").wait_for()
-
-
-def test_an_added_line_can_be_removed_and_brought_back(page: Page, start: Start) -> None:
-    start()
-    press(page, "n")
-    page.keyboard.type("Be true.")
-    press(page, "Enter", "d")
-    assert page.locator("[data-action=add]").count() == 0
-    page.get_by_role("button", name="Undo").click()
-    assert page.locator("[data-action=add] textarea").first.input_value() == "Be true."
-
-
-def test_a_changed_mind_keeps_the_words(page: Page, start: Start) -> None:
-    bench = start()
-    press(page, "r", "Control+A")
-    page.keyboard.type("My wording")
-    press(page, "Enter", "Escape", "a", "a", "a", "Control+Enter")  # Enter leads to the reason
-    wait_status(page)
-    ballot = saved(bench)
-    assert ballot and ballot.votes[0] == Vote(Action.APPROVE, ballot.votes[0].proposal)
-
-
-def test_as_many_lines_can_be_added_as_the_server_says(page: Page, bench: Bench, start: Start) -> None:
-    def few(route: Any) -> None:
-        answer = route.fetch()
-        route.fulfill(json=answer.json() | {"limits": {"added": 2, "remark": 30}})
-
-    bench.watch(page)
-    page.route("**/ballot", few)
-    start()
-    press(page, "n", "Enter", "n", "Enter", "n")
-    assert "You can add at most 2 lines here." in page.locator(".ce-toast").inner_text()
-    assert page.locator("[data-action=add] textarea").first.get_attribute("maxlength") == "30"
-
-
-def test_bare_keys_go_to_the_table_in_use(page: Page, bench: Bench, start: Start) -> None:
-    vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
-    start(name="Olu")
-    second = """() => {
-        const place = document.body.appendChild(document.createElement('div'));
-        place.id = 'second';
-        coeval.screen('decisions', place, { value: { task: location.pathname.split('/').pop(), person: '1' } });
-    }"""
-    page.evaluate(second)
-    page.locator("#second .rt-row").nth(1).focus()
-    press(page, "d")
-    assert page.locator("#second [data-action=delete]").count() == 1
-    assert page.locator("#place [data-action=delete]").count() == 0

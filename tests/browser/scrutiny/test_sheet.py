@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -110,18 +110,6 @@ def test_escape_takes_the_edit_back_and_undo_brings_it_again(page: Page, bench: 
     assert line(page, "Evidence 1").locator("textarea").first.input_value() == "quite other words"
 
 
-def test_a_reason_goes_in_its_cell_once_there_is_something_to_explain(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    line(page, "Evidence 1").focus()
-    press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "x")
-    assert "Only a revision or a deletion needs a reason" in page.locator(".ce-toast").inner_text()
-    assert actions(page)[2] == "none"
-    press(page, "ArrowLeft", "d")
-    line(page, "Evidence 1").locator(".rt-why").focus()
-    page.keyboard.type("not so")
-    assert focused(page) == "Reason for Evidence 1" and box(page) == "not so"
-
-
 def test_decisions_are_undone_and_done_again(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, "a", "2", "d", "e")
@@ -147,18 +135,6 @@ def test_decisions_are_undone_and_done_again(page: Page, bench: Bench) -> None:
     assert actions(page) == ["none"] * 5, "what was undone is not kept"
 
 
-def test_what_was_undone_is_not_saved(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, "a", "3", "d", "a", "a")
-    for _ in range(3):
-        press(page, "Control+Z")
-    press(page, "a", "a", "a")
-    press(page, "Control+Enter")
-    wait_saved(page, bench, 1)
-    body: dict[str, Any] = bench.requests[0]
-    assert [row["action"] for row in body["rows"]] == ["approve", "revise", "approve", "approve", "approve"]
-
-
 def test_several_lines_are_approved_or_deleted_with_one_reason(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     line(page, "Evidence 1").focus()
@@ -179,16 +155,6 @@ def test_several_lines_are_approved_or_deleted_with_one_reason(page: Page, bench
     assert actions(page) == ["approve", "approve", "none", "none", "none"]
     press(page, "Escape")
     page.locator(".rt-bulk").wait_for(state="hidden")
-
-
-def test_lines_are_chosen_with_the_mouse_too(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    line(page, "Evidence 1").locator(".rt-label").click()
-    line(page, "Evidence 3").locator(".rt-label").click(modifiers=["Shift"])
-    line(page, "Evidence 2").locator(".rt-label").click(modifiers=["Control"])
-    assert page.locator(".is-chosen").count() == 2
-    page.locator(".rt-bulk").get_by_role("button", name="Delete").click()
-    assert actions(page) == ["none", "none", "delete", "none", "delete"]
 
 
 def test_what_nobody_saw_is_not_approved_with_others_and_bulk_is_said(page: Page, bench: Bench) -> None:

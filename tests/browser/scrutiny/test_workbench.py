@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from coeval.domain import Task
 from coeval.rules.arms import Design
 from coeval.usecases.scrutiny.steps import get_aliases, mark_instance
 from tests.support.screens.bench import CRITERIA, make_instances
-from tests.support.screens.ui_steps import at_step, current, focused, held_back, press, wait_saved
+from tests.support.screens.ui_steps import at_step, focused, held_back, press, wait_saved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -69,20 +67,6 @@ def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, bench: Ben
     assert "condensed" not in str(body), "a drafted word left the page"
 
 
-def test_a_digit_off_the_score_line_or_off_the_scale_says_why_nothing_happens(
-    page: Page, bench: Bench
-) -> None:
-    bench.open_bench(page)
-    assert focused(page) == "Conclusion"
-    press(page, "4")
-    page.get_by_text("Digits choose a score only on the score line").wait_for()
-    press(page, "a", "9")
-    page.get_by_text("9 is not on the scale: choose 1 to 5.").wait_for()
-    assert focused(page) == "Score"
-    press(page, "4")  # and what is meant still works
-    assert focused(page) != "Score"
-
-
 def test_focus_goes_to_the_next_decision_and_then_to_confirm(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     assert focused(page) == "Conclusion"
@@ -98,25 +82,6 @@ def test_focus_goes_to_the_next_decision_and_then_to_confirm(page: Page, bench: 
     assert focused(page).startswith("Confirm and next")
 
 
-def test_no_letter_is_a_shortcut_inside_a_text_box(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, "r", "Control+A")
-    page.keyboard.type("a r d e n j k 1 5 ? b f s c g l / [ ]")
-    assert page.locator("textarea").first.input_value() == "a r d e n j k 1 5 ? b f s c g l / [ ]"
-    assert page.locator("dialog[open]").count() == 0 and current(page) == ("1", "1")
-    press(page, "Enter")
-    assert focused(page) == "Score", "a revision that is finished leads to the next line"
-
-
-def test_keys_work_in_other_scripts(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    # A Russian layout gives "ф" where a Latin one gives "a": the place of the key counts.
-    page.evaluate(
-        "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ф', code: 'KeyA', bubbles: true}))"
-    )
-    assert page.locator("[data-action=approve]").count() == 1
-
-
 def test_confirming_key_can_be_put_elsewhere_and_is_remembered(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, "?")
@@ -129,16 +94,6 @@ def test_confirming_key_can_be_put_elsewhere_and_is_remembered(page: Page, bench
     assert page.locator(".wb-foot .is-primary kbd").inner_text() == "Alt S"
     press(page, "a", "a", "a", "a", "a", "Control+Enter", "Alt+s")
     wait_saved(page, bench, 1)
-
-
-def test_keys_are_printed_and_listed(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    printed = page.locator(".wb kbd").all_inner_texts()
-    assert {"A", "R", "D", "E", "J", "K", "F", "C", "S", "B", "?", "G", "L", "Ctrl ⏎"} <= set(printed)
-    press(page, "?")
-    assert "Add evidence, with the words selected" in page.locator("dialog[open]").inner_text()
-    press(page, "Escape")
-    page.locator("dialog").wait_for(state="detached")
 
 
 def test_an_undecided_line_stops_the_confirm_and_is_led_to(page: Page, bench: Bench) -> None:
@@ -260,19 +215,6 @@ def test_evidence_only_marks_passages_and_leaves_the_score_row_empty(page: Page,
     assert (body["score"], body["draft"], body["rows"], body["added"]) == (2, None, [], [])
 
 
-def test_evidence_and_reasons_show_lines_of_evidence_alone(page: Page, bench: Bench) -> None:
-    bench.design = Design(reasons_share=1)
-    bench.open_bench(page)
-    assert "evidence without its verdict" in page.locator(".wb-arm[data-kind]").inner_text()
-    kinds = page.locator(".rt-row").evaluate_all("rows => rows.map((row) => row.dataset.kind)")
-    assert "conclusion" not in kinds and kinds.count("score") == 1 and kinds.count("evidence") >= 2
-    assert "does not satisfy" not in page.content() and page.locator("mark").count() == 1
-    press(page, "a", "3", "a", "a", "Control+Enter")
-    wait_saved(page, bench, 1)
-    (body,) = bench.requests
-    assert body["score"] == 3 and [row["action"] for row in body["rows"]] == ["approve"] * 3
-
-
 def test_unscored_says_so_and_asks_for_a_score(page: Page, bench: Bench) -> None:
     bench.unscored = True
     bench.open_bench(page)
@@ -345,14 +287,6 @@ def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
     assert panel.count() == 0
 
 
-def test_the_task_is_at_hand_where_nobody_wrote_guidelines(page: Page, bench: Bench) -> None:
-    bench.task = Task("", "Perfume", "Answers to *real* questions.")
-    bench.open_bench(page)
-    press(page, "g")
-    panel = page.get_by_role("region", name="Guidelines")
-    assert panel.inner_text() == "Answers to *real* questions."
-
-
 def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(page: Page, bench: Bench) -> None:
     bench.fail = 403
     bench.open_bench(page, state="failed")
@@ -362,19 +296,6 @@ def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(page
     page.evaluate("() => { document.getElementById('place').style.display = 'none' }")
     page.wait_for_timeout(100)
     page.evaluate("() => { document.getElementById('place').style.display = '' }")
-    at_step(page, "1", "1")
-
-
-def test_a_step_that_is_gone_leads_to_the_first_open_one(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, "j")
-    at_step(page, "2", "1")
-    gone = """() => {
-        const key = Object.keys(sessionStorage).find((name) => name.startsWith('coeval:place:'));
-        sessionStorage.setItem(key, JSON.stringify({ instance: 999999, criterion: 1 }));
-    }"""
-    page.evaluate(gone)
-    page.reload()
     at_step(page, "1", "1")
 
 
@@ -388,52 +309,6 @@ def test_the_key_that_confirms_saves_a_comment_and_nothing_behind_it(page: Page,
     assert bench.saved() == [] and page.get_by_role("dialog").count() == 0
     press(page, "Control+Enter")
     wait_saved(page, bench, 1)
-
-
-def test_a_notice_goes_with_the_next_decision(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, "Control+Enter")
-    page.locator(".ce-toast").get_by_text("approve, revise or delete it").wait_for()
-    press(page, "a")
-    expect(page.locator(".ce-toast")).to_have_count(0)
-
-
-def test_the_page_of_keys_begins_at_its_title(page: Page, bench: Bench) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    bench.open_bench(page)
-    press(page, "?")
-    expect(page.get_by_role("dialog").get_by_role("heading", name="Keys")).to_be_in_viewport()
-
-
-def test_a_new_instance_begins_below_the_bar_of_the_page(page: Page, bench: Bench) -> None:
-    page.set_viewport_size({"width": 1280, "height": 600})
-    bench.criteria = CRITERIA[:1]
-    bench.instances = make_instances(2)
-    bench.open_bench(page)
-    page.add_style_tag(content="body { padding-top: 56px } .wb { --coeval-top: 56px }")
-    press(page, "a", "3", "a", "a", "a")
-    page.evaluate("window.scrollTo(0, 40)")
-    press(page, "Control+Enter")
-    wait_saved(page, bench, 1)
-    expect(page.locator(".wb-jump")).to_have_value("2")
-    assert page.locator(".wb").evaluate("one => one.getBoundingClientRect().top") >= 55
-
-
-def test_a_second_enter_on_the_confirm_button_decides_nothing(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, "a", "3", "a", "a", "a")
-    with held_back(page, "**/submissions*") as sent:
-        press(page, "Enter", "Enter")
-    wait_saved(page, bench, 1)
-    expect(page.locator(".wb[data-state=step] [data-action=revise]")).to_have_count(0)
-    assert len(sent) == 1
-
-
-def test_the_score_says_how_it_stands_to_the_drafts(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    note = page.locator("[data-kind=score] .ce-note").first
-    press(page, "a", "a")
-    expect(note).to_have_text(re.compile(r"Your score is \d, like the draft's\."))
 
 
 def test_a_key_after_skip_is_for_the_next_instance(page: Page, bench: Bench) -> None:

@@ -123,24 +123,6 @@ def test_the_tab_opens_with_scores_that_no_draft_led_and_offers_all(page: Any, t
         assert "blind and first scores" not in scope.inner_text()
 
 
-def test_a_format_without_content_says_why_beside_its_link(page: Any, server: Running) -> None:
-    page.set_default_timeout(20_000)
-    enter(page, server.url, "Olu")
-    page.goto(f"{server.url}/?task=demo&tab=agreement")
-    page.locator("#agreement-tiles [data-whole=yes]").wait_for()
-    page.locator("#agreement-paper > summary").click()
-    page.locator("#agreement-others summary").click()
-    line = page.locator("#agreement-others li")
-    # the second criterion has no score, so no pair has scores on every criterion
-    pairs = line.filter(has_text="Reward-model pairs")
-    pairs.get_by_role("link").click()
-    pairs.get_by_role("alert").get_by_text("two outputs of one input").wait_for()
-    assert page.url.endswith("?task=demo&tab=agreement")
-    with page.expect_download() as saved:
-        line.filter(has_text="Label Studio").get_by_role("link").click()
-    assert saved.value.suggested_filename.endswith(".zip")
-
-
 def test_scores_from_asking_again_count_where_the_owner_includes_them(page: Any, server: Running) -> None:
     page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")

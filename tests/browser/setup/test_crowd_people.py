@@ -18,7 +18,7 @@ from coeval.usecases.crowd import entry, exams, onboarding, overview, plans
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.screens.ui_steps import agree, enter, settle
+from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.server import Running, new_context
 from tests.support.studies.crowd_links import link, pid, query
 from tests.support.studies.scrutiny_steps import save
@@ -108,12 +108,6 @@ def test_a_search_by_the_services_id_finds_one(owner: Page) -> None:
     owner.get_by_text(f"{WAITING} people wait for a decision").wait_for()
 
 
-def test_who_begins_to_wait_is_shown_without_a_reload(host: Host, owner: Page) -> None:
-    name = host.hand_in()
-    owner.get_by_text(f"{WAITING + 1} people wait for a decision").wait_for()
-    owner.locator("#crowd-reviews").get_by_text(name, exact=True).wait_for()
-
-
 def test_all_who_wait_are_chosen_and_admitted_together(host: Host, owner: Page) -> None:
     owner.click("#crowd-waiting")
     owner.locator("#crowd-who .token").nth(WAITING).wait_for()
@@ -122,29 +116,6 @@ def test_all_who_wait_are_chosen_and_admitted_together(host: Host, owner: Page) 
     owner.locator("#crowd-reviews tr").first.wait_for(state="detached")
     assert host.list_states() == [Standing.ADMITTED] * (WAITING + 1)
     assert owner.locator("#crowd-who .token").count() == 0
-
-
-def test_on_a_phone_the_table_keeps_its_lines_and_the_exam_its_title(
-    host: Host, owner: Page, browser: Browser
-) -> None:
-    phone = {"width": 390, "height": 844}
-    owner.set_viewport_size(phone)
-    row = owner.locator("#crowd-people-page tbody tr").first.bounding_box()
-    assert row and row["height"] < 120, "the table scrolls, rather than break its last column word by word"
-    assert owner.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    worker = browser.new_context(viewport=phone).new_page()
-    worker.set_default_timeout(30_000)
-    sent = "&".join(f"{name}={value}" for name, value in query(77).items())
-    worker.goto(f"{host.url}/s/demo?{sent}")
-    agree(worker)
-    worker.get_by_role("button", name="qualification").click()
-    worker.get_by_role("link", name="Open the qualification").click()
-    worker.locator(".wb[data-state=step][aria-busy=false]").wait_for()
-    title = worker.locator(".study-bar strong").bounding_box()
-    assert title and title["height"] < 30, "the study's name stands on one line"
-    assert worker.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    worker.context.close()
-    owner.set_viewport_size({"width": 1440, "height": 900})
 
 
 def test_an_owner_lets_somebody_in_who_asks(host: Host, owner: Page, browser: Browser) -> None:

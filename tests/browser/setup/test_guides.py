@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from coeval.domain import Guide
-from coeval.rules.arms import Design, Layout
-from coeval.store.queries.criteria import record_guide
 from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.bench import CRITERIA, Bench
 from tests.support.screens.ui_steps import press, settle
-
-
-def test_all_criteria_on_one_sheet_have_their_own_meanings(page: Any, bench: Bench) -> None:
-    bench.design = Design(layout=Layout.ALL)
-    bench.ensure_study()
-    with bench.context.store.write() as db:
-        for criterion in db.query(
-            "SELECT * FROM criterion WHERE text = ? ORDER BY id DESC LIMIT 1", [CRITERIA[1]]
-        ):
-            record_guide(db, criterion["id"], Guide("", ((1, "no example at all"),)), "Olu")
-    bench.open_bench(page)
-    assert page.get_by_role("list", name="What the scores mean").all_inner_texts() == ["1 no example at all"]
 
 
 def test_written_by_the_owner_and_read_beside_the_score(page: Any, bench: Bench) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import import_study
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter, settle
+from tests.support.screens.ui_steps import enter
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -138,52 +137,6 @@ def test_a_file_without_a_known_input_asks_for_it(
         assert task is not None
         found = tasks.find_instance(db, task.id, "1")
     assert found is not None and found.input == "Why is it blue?"
-
-
-def test_the_list_follows_the_task_and_what_is_not_listed_is_hidden(
-    owner: Any, server: Running, context: Context, tmp_path: Path
-) -> None:
-    """A file for a task with the same columns, then taken to a new task: the new task has no roles yet."""
-    page = owner
-    choose_file(page, server, tmp_path, FILE, task="known")
-    listed = page.locator("#import-roles tbody tr")
-    expect(listed.filter(has_text="notes")).to_contain_text("as chosen for the task")
-    expect(role(page, "notes")).to_have_count(0)
-    page.locator("#import-into").get_by_text("A new task").click()
-    expect(role(page, "notes")).to_have_value("hidden")
-    expect(role(page, "ground_truth")).to_have_value("hidden")
-    page.locator("#import-into").get_by_text("(the task chosen above)").click()
-    expect(role(page, "notes")).to_have_count(0)
-    # and with the task in the bar
-    page.locator("#task-picker input").click()
-    page.get_by_role("option", name="Reply to a neighbour").first.click()
-    page.locator("#import-into").get_by_text("Reply to a neighbour").wait_for()
-    expect(role(page, "notes")).to_have_value("hidden")
-    page.locator("#import-into").get_by_text("A new task").click()
-    page.locator("#import-name textarea, #import-name input").first.fill("Nothing shown")
-    page.locator("#import-description textarea").fill("Answer.")
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.locator("#import-note").get_by_text("added 3 instances").wait_for()
-    assert roles(context, "nothing-shown") == dict.fromkeys(("ground_truth", "notes"), ColumnRole.HIDDEN)
-
-
-def test_a_study_whose_source_ids_are_articles_is_mended_in_set_up(
-    owner: Any, server: Running, context: Context
-) -> None:
-    slug = f"news-{time.monotonic_ns()}"  # a second attempt begins with a study of its own
-    given = Instance("1", "Sum it up.", "A ferry.", ARTICLE)
-    import_study(context, OPERATOR, Study(Task(slug, "News", "Sum it up."), (given,), ()))
-    page = owner
-    page.goto(f"{server.url}/admin/?task={slug}&tab=tasks")
-    expect(page.locator("#columns-roles tbody tr")).to_contain_text("please check")
-    settle(page)  # the tab loads again when the picker is filled
-    page.get_by_role("button", name="Show document to judge and people").click()
-    page.get_by_role("button", name="Save visibility").click()
-    page.get_by_text("New drafts use this setting").wait_for()
-    expect(page.locator("#columns-roles tbody tr")).not_to_contain_text("please check")
-    page.reload()
-    expect(role(page, "document", "columns-roles")).to_have_value("shown to judge and people")
-    assert roles(context, slug) == {"document": ColumnRole.SHOWN}
 
 
 def test_another_sheet_of_a_workbook_is_chosen(

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.drafting import jobs
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.sessions import sign_in
@@ -102,33 +101,6 @@ def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: R
     question = page.locator("#prefill-note .question")
     question.get_by_text("Your task is to rate the Reply on one criterion").wait_for()
     assert question.inner_text().endswith("Score: <number>")
-
-
-def test_samples_at_temperature_0_are_warned_of_and_a_job_of_another_page_shows(
-    page: Any, server: Running, demo: Context
-) -> None:
-    open_prefill(page, server)
-    page.get_by_label("Samples per item").fill("5")
-    page.locator("#prefill-more").get_by_label("Temperature").fill("0")
-    page.locator("#prefill-estimate").click()
-    page.locator("#prefill-note").get_by_text("5 answers to each question at temperature 0").wait_for()
-    priced = page.locator("#prefill-note").get_by_text("For the cost, fill in the prices")
-    expect(priced).to_be_visible()
-    page.get_by_label("Price of 1M prompt tokens").fill("2.5")
-    page.locator("#prefill-estimate").click()
-    page.locator("#prefill-note").get_by_text(", cost ").wait_for()
-    expect(priced).to_have_count(0)
-    page.locator("#jobs .card").wait_for()  # the tab has loaded: from here on it is the clock that tells
-    jobs.start_job(demo, OPERATOR, "demo", RunSettings("m", label="another page"))
-    page.locator("#jobs").get_by_text("queued", exact=True).wait_for()
-
-
-def test_no_clock_of_set_up_ticks_before_its_tab_is_open(server: Running) -> None:
-    owner = server.browser()
-    owner.post("/signin", data={"name": "Owner"})
-    parts = owner.get("/admin/config").json()["components"]
-    clocks = [part["props"]["active"] for part in parts if part["type"] == "timer"]
-    assert clocks and not any(clocks)
 
 
 def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(page: Any) -> None:

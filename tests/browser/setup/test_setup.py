@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coeval.domain import Person
-from coeval.ui.setup.tasks_tab import TasksTab
-from coeval.ui.tabs import Page, Update
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import OPENED, enter, unfold
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -100,50 +96,6 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     page.get_by_role("button", name="Sign in").wait_for()
 
 
-def test_a_tab_opened_before_the_page_has_loaded_is_in_its_address(
-    owner: Any, server: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every other tab than the first was kept only after the answer to the page's start."""
-
-    def tell_late(*_: Any) -> None:
-        time.sleep(LATE_SECONDS)
-
-    page = owner
-    page.goto(f"{server.url}/?task=demo")
-    monkeypatch.setattr(Page, "_tell_unknown", tell_late)
-    page.reload()
-    open_tab(page, "Scrutiny")
-    page.wait_for_url("**/?task=demo&tab=scrutiny")
-    page.reload()
-    expect(page.get_by_role("tab", name="Scrutiny")).to_have_attribute("aria-selected", "true")
-
-
-def test_a_load_that_comes_late_does_not_overwrite_a_new_task(
-    owner: Any, server: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At the page's start the form was loaded by several events at once, and the last answer could come late."""
-    shown = []
-    show = TasksTab._show
-
-    def show_late(self: TasksTab, person: Person, slug: str) -> Update:
-        if slug:
-            shown.append(slug)
-            time.sleep(1 if len(shown) == 1 else 1 + LATE_SECONDS)
-        return show(self, person, slug)
-
-    monkeypatch.setattr(TasksTab, "_show", show_late)
-    page = owner
-    page.goto(f"{server.url}/admin/?task=demo")
-    unfold(page)
-    expect(field(page, "task-slug")).to_have_value("demo")
-    page.get_by_role("button", name="New task").click()
-    expect(field(page, "task-name")).to_have_value("")
-    field(page, "task-name").fill("Typed meanwhile")
-    page.wait_for_timeout(1500 * LATE_SECONDS)
-    expect(field(page, "task-name")).to_have_value("Typed meanwhile")
-    expect(field(page, "task-slug")).to_have_value("")
-
-
 FILE = """question,answer,model,gold_score,topic
 Why is the sky blue?,It scatters light.,first,4,physics
 Why is grass green?,Chlorophyll.,second,2,biology
@@ -179,28 +131,6 @@ def test_a_file_becomes_a_task_without_a_slug_and_its_further_columns_are_hidden
     expect(page.get_by_label("Who sees gold_score")).to_have_value("hidden")
     expect(page.get_by_label("Who sees topic")).to_have_value("shown to judge and people")
     assert "task=my-answers" in page.url
-
-
-def test_a_new_task_has_a_design_of_its_own(owner: Any, server: Running) -> None:
-    page = owner
-    page.goto(f"{server.url}/admin/?task=demo")
-    unfold(page, "Study design")
-    page.locator("#design-heading").get_by_text("Study design of demo").wait_for()
-    page.locator("#design-blind input[type=number]").fill("30")
-    field(page, "design-wait").check()
-    page.get_by_role("button", name="Save design").click()
-    page.locator("#design-state").get_by_text("Last changed").wait_for()
-    page.locator("#design-state .banner").get_by_text("goes to one person so far").wait_for()
-    page.get_by_role("button", name="New task").click()
-    expect(page.locator("#design-blind input[type=number]")).to_have_value("0")
-    expect(page.get_by_role("button", name="Save design")).to_be_disabled()
-    fill_in(page, "Recipes")
-    page.locator("#design-heading").get_by_text("Study design of recipes").wait_for()
-    expect(page.locator("#design-blind input[type=number]")).to_have_value("0")
-    page.goto(f"{server.url}/admin/?task=demo")
-    unfold(page, "Study design")
-    expect(page.locator("#design-blind input[type=number]")).to_have_value("30")
-    expect(field(page, "design-wait")).to_be_checked()
 
 
 def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: Running) -> None:
@@ -310,38 +240,6 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     card.get_by_text("Earlier answer by Owner").wait_for()
     page.locator("#inbox-close").click()
     page.locator("#inbox-messages").get_by_text("There are no open flags or comments").wait_for()
-
-
-def test_a_phone_reaches_every_tab(owner: Any, server: Running) -> None:
-    """The menu of the tabs that have no place opened at the end of the page."""
-    page = owner
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{server.url}/?task=demo&tab=criteria")
-    page.wait_for_function(OPENED)
-    page.locator(".overflow-menu > button").click()
-    more = page.locator(".overflow-dropdown").get_by_role("button", name="Judge")
-    expect(more).to_be_in_viewport()
-    more.click()
-    page.wait_for_url("**tab=judge*")
-
-
-def test_of_several_messages_none_is_chosen_for_an_answer(owner: Any, server: Running) -> None:
-    """An answer was for the first, whichever the owner had in mind."""
-    page = owner
-    page.goto(f"{server.url}/?task=demo&tab=scrutiny")
-    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
-    for number in ("1", "2"):
-        expect(page.locator(".wb-jump")).to_have_value(number)
-        with page.expect_response(lambda answer: answer.url.endswith("/marks")):
-            page.keyboard.press("f")
-        page.keyboard.press("j")
-    page.goto(f"{server.url}/admin/?task=demo&tab=inbox")
-    page.locator("#inbox-messages .message").nth(1).wait_for()
-    expect(page.locator("#inbox-message input")).to_have_value("")
-    field(page, "inbox-text").fill("It does.")
-    page.get_by_role("button", name="Send answer").click()
-    page.get_by_text("No message is chosen").first.wait_for()
-    expect(page.locator("#inbox-messages .message")).to_have_count(2)
 
 
 def test_a_vote_on_the_next_version_is_opened_and_cancelled(owner: Any, server: Running) -> None:
