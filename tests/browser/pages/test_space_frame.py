@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from coeval.settings import OAuth, SignIn
 from coeval.usecases.access import Context
-from tests.browser.pages.test_public_address import NAME, write_certificate
 from tests.support.hosting.oauth_provider import Provider
 from tests.support.serving.live_server import free_port
 from tests.support.serving.server import Running, new_context
@@ -23,6 +27,27 @@ SANDBOX = (
     "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads"
 )
 """What the Hub allows its frames: no navigation of the page around them."""
+
+
+NAME = "study.localhost"
+"""A name that browsers look for on this machine (RFC 6761, 6.3)."""
+
+
+def write_certificate(folder: Path) -> Path:
+    """A new key and its certificate for ``NAME``, signed by itself, in one file."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    form = serialization.Encoding.PEM
+    plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    path = folder / "both.pem"
+    path.write_bytes(key.private_bytes(form, *plain) + certificate.public_bytes(form))
+    return path
 
 
 @pytest.fixture
