@@ -162,8 +162,7 @@ def _build_as(context: Context, person: Person, slug: str, name: str) -> Files:
             yield place, chain([first], written)
     if empty:
         raise InputError(
-            f"“{slug}” has nothing to export as {name} yet: it needs scores for its current criteria "
-            "and, for pairs, two outputs of one input."
+            f"“{slug}” has nothing to export as {name} yet: it needs scores for its current criteria."
         )
 
 

@@ -647,5 +647,5 @@ def test_scores_are_taken_away_for_other_tools(page: Any, live: LiveServer) -> N
     page.get_by_text("Paper files and downloads").click()
     page.get_by_text("For other tools").click()
     with page.expect_download() as taken:
-        page.get_by_role("link", name="Every Eval Ever").click()
-    assert taken.value.suggested_filename == "demo-every-eval-ever.zip"
+        page.get_by_role("link", name="Label Studio").click()
+    assert taken.value.suggested_filename == "demo-label-studio.zip"

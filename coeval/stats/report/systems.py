@@ -94,56 +94,6 @@ def _likeness(study: StudyFrames, judged: pd.DataFrame, labelled: Codes, rest: C
     return Estimate.undefined("the judges' scores do not vary") if np.isnan(p_value) else Estimate(p_value)
 
 
-@dataclass(frozen=True)
-class CriterionMean:
-    """The mean of one system's units (outputs) on one criterion; each unit counts once.
-
-    ``run`` is the label of the judge's run, or "" for ``n_people`` people. ``deviation`` is the standard deviation
-    over units, nan for fewer than two. The interval leaves out whole clusters.
-    """
-
-    system: str
-    criterion: str
-    run: str
-    mean: Estimate
-    deviation: float
-    n_units: int
-    n_people: int = 0
-
-
-def criterion_means(study: StudyFrames) -> list[CriterionMean]:
-    """Return the means by system and criterion, people first. An unnamed system is ""."""
-    people = study.scored.groupby("unit")["who"].nunique()
-    given = [("", human_means(study.scored)), *((judge.label, judge.scores) for judge in list_judges(study))]
-    units = study.units[["system", "criterion"]].fillna("").astype(str)
-    return [
-        _measure(study, str(system), str(criterion), run, scores.reindex(part.index).dropna(), people)
-        for (system, criterion), part in units.groupby(["system", "criterion"], sort=False)
-        for run, scores in given
-        if scores.index.isin(part.index).any()
-    ]
-
-
-def _measure(
-    study: StudyFrames,
-    system: str,
-    criterion: str,
-    run: str,
-    scores: pd.Series[float],
-    people: pd.Series[int],
-) -> CriterionMean:
-    values: Numbers = np.asarray(scores, dtype=np.float64)
-    return CriterionMean(
-        system,
-        criterion,
-        run,
-        estimate_mean(values, study.clusters.of(scores.index), study.scales.get(criterion)),
-        float(values.std(ddof=1)) if len(values) > 1 else float("nan"),
-        len(values),
-        0 if run else int(people.reindex(scores.index).max()),
-    )
-
-
 def estimate_mean(values: Numbers, clusters: Clusters, scale: tuple[float, float] | None = None) -> Estimate:
     """Return the mean with an interval that leaves out whole clusters."""
     return Estimate(float(values.mean()), n=len(values)).having(**mean_interval(values, clusters, scale))

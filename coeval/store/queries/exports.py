@@ -219,16 +219,6 @@ JOIN criterion c ON c.id = s.criterion
 WHERE {IS_COUNTED} ORDER BY i.position, c.id, s.annotator
 """
 
-JUDGED_OUTPUTS = f"""
-SELECT i.document, i.external_id AS instance, i.system, i.input, i.output, c.text AS criterion, s.score,
-  (SELECT coalesce(nullif(w.text, ''), l.text) FROM submission_row w LEFT JOIN draft_row l ON l.id = w.draft_row
-    WHERE w.submission = s.id AND w.kind = 'conclusion' AND w.action <> 'delete'
-    ORDER BY w.position LIMIT 1) AS conclusion
-{COUNTED} JOIN criterion c ON c.id = s.criterion
-WHERE {IS_COUNTED} AND s.score IS NOT NULL ORDER BY i.document, i.position, m.position, s.annotator
-"""
-"""Every score that counts, with the person's conclusion; the outputs of a document are adjacent."""
-
 
 _DRAFTS = "SELECT id FROM current_draft WHERE run = ? ORDER BY id"
 _WORK = """
