@@ -20,7 +20,7 @@ import re
 import statistics
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,7 @@ from coeval.usecases.scrutiny.policies import may_open
 from coeval.usecases.scrutiny.queue import require_set
 from coeval.usecases.scrutiny.steps import get_aliases
 from tests.support.studies.distinguisher import (
-    Features,
     Pair,
-    altered,
     classify,
     describe,
     describe_place,
@@ -147,42 +145,6 @@ def test_where_praise_settles_the_score_none_is_planted() -> None:
     assert len(list_planted_scores(praise(make_styled_work(30, 5, 3), 1, 0), 2)) <= 12
 
 
-@pytest.fixture(scope="module", params=[ErrorKind.SCORE, ErrorKind.EVIDENCE])
-def plain_pairs(request: pytest.FixtureRequest) -> list[Pair]:
-    return pair_planted(make_styled_work(60, 5, 3), request.param, 3)
-
-
-LEAKS: dict[str, Callable[[dict[str, float]], None]] = {
-    "a list mark of its own": lambda one: one.update(
-        {"mark odd ones out": one.get("mark odd ones out", 0) + 1}
-    ),
-    "a much longer line": lambda one: one.update(
-        {"length farthest off": one.get("length farthest off", 0) + 400}
-    ),
-    "a score that the conclusion contradicts": lambda one: one.update(
-        {"the conclusion names another score": 1.0}
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("leak", LEAKS)
-def test_what_is_told_in_one_pair_of_ten_is_found(plain_pairs: list[Pair], leak: str) -> None:
-    """Then 55 of 100 are told: the tenth, and half of all others."""
-    assert len(plain_pairs) >= 1_000
-    chance = random.Random(5)
-
-    def change(one: Features) -> Features:
-        changed = dict(one)
-        if chance.random() < 0.1:
-            LEAKS[leak](changed)
-        return changed
-
-    leaking = altered(plain_pairs, change)
-    assert find_telling(leaking)
-    assert max(tell(leaking), tell(leaking, RARE)) > CHANCE_Z
-
-
 SHARES = {"assisted": 0.6, "blind": 0.2, "first": 0.2}
 
 
@@ -231,24 +193,6 @@ def _open_all(context: Context, name: str) -> list[tuple[str, bool]]:
         sql = "SELECT instance FROM reservation WHERE annotator = ? AND purpose = 'check'"
         checks = {instance for (instance,) in db.conn.execute(sql, [person.id])}
     return [(arm, instance in checks) for instance, arm in seen]
-
-
-def test_a_check_whose_arm_is_drawn_apart_is_found() -> None:
-    """As it was: the work of each person keeps to the shares, and a check has an arm by chance."""
-    chance, people = random.Random(2), {}
-    for person in range(60):
-        seen: list[tuple[str, bool]] = []
-        for at in range(36):
-            if at % 6 == person % 6:
-                seen.append((chance.choices(list(SHARES), list(SHARES.values()))[0], True))
-                continue
-            counts = Counter(arm for arm, is_check in seen if not is_check)
-            behind = {arm: share * (counts.total() + 1) - counts[arm] for arm, share in SHARES.items()}
-            seen.append((max(behind, key=lambda arm: behind[arm] + chance.random() / 10), False))
-        people[person] = seen
-    pairs = pair_places(people)
-    assert len(pairs) == 360
-    assert find_telling(pairs) and tell(pairs) > CHANCE_Z
 
 
 @dataclass
@@ -409,23 +353,3 @@ def test_a_planted_line_is_of_nothing_that_the_person_has_seen(crowd: Crowd) -> 
     ]
     assert len(lines) > 300 * min(1, WORKERS / 54)
     assert all(one.features["lines seen elsewhere"] == 0 for one in lines)
-
-
-TOLD_BEFORE = {
-    "more digits": lambda one: {
-        **one,
-        ".evaluation.draft_score digits": one[".evaluation.draft_score digits"] + 1,
-    },
-    "a quote that is not found": lambda one: {**one, ".evaluation.rows[].quotes[].start is None": 1.0},
-    "seen elsewhere": lambda one: {**one, "lines seen elsewhere": one["lines seen elsewhere"] + 1},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("leak", ["more digits", "a quote that is not found", "seen elsewhere"])
-def test_the_distinguisher_finds_what_told_before(crowd: Crowd, leak: str) -> None:
-    """In two planted screens of five already: with fewer, a crowd of this size leaves it to chance."""
-    chance = random.Random(5)
-    change = TOLD_BEFORE[leak]
-    pairs = altered(crowd.pair_planted(), lambda one: change(dict(one)) if chance.random() < 0.4 else one)
-    assert find_telling(pairs) and tell(pairs) > CHANCE_Z

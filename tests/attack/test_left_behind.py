@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +11,7 @@ import httpx
 import pytest
 
 from tests.conftest import make_place
-from tests.support.serving.live_server import ROOT, LiveServer
+from tests.support.serving.live_server import LiveServer
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +54,6 @@ def test_what_is_refused_leaves_no_file_and_a_short_log(server: LiveServer) -> N
     assert not [path for path in uploads.rglob("*") if path.is_file()]
     assert server.log.stat().st_size < 100_000
     assert max(map(len, server.log.read_text().splitlines()), default=0) < 2_000
-
-
-@pytest.mark.slow
-def test_what_a_command_writes_is_nobody_else_s_to_read(tmp_path: Path) -> None:
-    db, out = tmp_path / "made" / "coeval.db", tmp_path / "out"
-    instances = tmp_path / "a.csv"
-    instances.write_text("input,output\nx,y\n", encoding="utf-8")
-    for arguments in (["import", instances, "--task", "t"], ["export", "--task", "t", "--out", out]):
-        command = [sys.executable, "-m", "coeval", *map(str, arguments), "--db", str(db)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
-    written = [*db.parent.glob("*"), out, *out.iterdir()]
-    assert len(written) > 5
-    for path in written:
-        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
 @pytest.mark.slow

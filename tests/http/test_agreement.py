@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -26,24 +25,19 @@ from coeval.domain import (
     Run,
     Submission,
 )
-from coeval.errors import NotAllowedError, NotFoundError
+from coeval.errors import NotAllowedError
 from coeval.safe_csv import safe, to_csv
 from coeval.settings import load_settings
 from coeval.stats import StudyFrames, agreement_section
 from coeval.stats.estimates import Estimate, Spelled
-from coeval.stats.report.draft_account import draft_effects_section
 from coeval.stats.report.systems import Ranked, SystemRow
 from coeval.store import Store
 from coeval.store.queries import criteria, drafts, people, reports, submissions, tasks
-from coeval.ui.app.agreement import agreement_tab, assistance
-from coeval.ui.app.agreement.agreement_tab import task_file, with_links
-from coeval.ui.app.agreement.alignment import find_replacement
-from coeval.ui.app.agreement.assistance import pull_scope
+from coeval.ui.app.agreement import agreement_tab
 from coeval.ui.app.agreement.sections import SECTIONS, Page, get_figure, get_pages
 from coeval.ui.app.agreement.systems import systems_answer
 from coeval.ui.app.downloads import add_downloads
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api
-from coeval.ui.components.view import el
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.payloads import add_error_answers
 from coeval.usecases import sessions as study_people
@@ -54,7 +48,6 @@ from tests.conftest import make_study
 from tests.support.screens.ui_steps import enter
 from tests.support.serving.live_server import LiveServer, start_server
 from tests.support.studies.scored_study import scored
-from tests.support.studies.stats_frames import simulate_frames
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 RESEARCHER = Person("Rui", Role.RESEARCHER)
@@ -82,12 +75,6 @@ def texts(node: Any) -> Iterator[str]:
             yield from texts(one)
     elif node is not None:
         yield from texts(node["children"])
-
-
-def rows_of(table: Any) -> list[list[str]]:
-    """The rows of a table's card as texts."""
-    (body,) = [one for one in _nodes(table) if one["tag"] == "tbody"]
-    return [[" ".join(texts(cell)) for cell in row["children"]] for row in body["children"]]
 
 
 def _nodes(node: Any) -> Iterator[dict[str, Any]]:
@@ -154,46 +141,6 @@ def test_the_numbers_of_the_page_are_those_of_the_report(filled: Context) -> Non
     assert people_means == {row["system"]: row["human_mean"] for row in report["systems"]}
 
 
-@pytest.mark.slow
-def test_the_released_study_reads_as_its_reference_says(context: Context, shared_data: Path) -> None:
-    from coeval.datasets import load_study
-
-    folder = shared_data / "coeval_release_eli5"
-    import_study(context, OPERATOR, load_study(folder, slug="demo", format="auto", mapping=None))
-    page = whole(context, "agreement")
-    # reference.json: ordinal alpha .6294, score rows 70.68% approved, 5,000 scores of 1,000 units
-    # pooled over the criteria; their mean, which comes first, is .57
-    assert list(texts(page.tiles[0]))[:2] == ["Alpha, people", ".57"]
-    assert [row[1] for row in rows_of(page.tables[0]) if row[0] == "Alpha, ordinal, people"][0].startswith(
-        ".63"
-    )
-    assert "1,000 units · 5 people" in said(page) and "50 documents" in said(page)
-    assert said(page).startswith("Annotators agree too little to rely on these scores: alpha .57")
-    assert "All 5,000 scores were given with the draft in view" in said(page)
-    rows = get_figure(context, RESEARCHER, "demo", "changes", "actions").data
-    score = rows[rows["kind"] == "score"].set_index("action")
-    assert score.loc["approve", "share"] == pytest.approx(0.7068, abs=1e-12)
-    assert score["n"].sum() == 5000
-
-
-def test_a_tile_says_what_it_rests_on(filled: Context) -> None:
-    """Six documents by two systems; two of 24 units are blind, too few for a headline of their own."""
-    page = whole(filled, "agreement")
-    mean, same, *_ = (" ".join(texts(one)) for one in page.tiles)
-    for part in ("Alpha, people", "95% [", "mean of 2 criteria, 6 documents", "all arms", "Rows (CSV)"):
-        assert part in mean
-    for part in ("Same score", "95% [", "24 units", "3 people", "Rows (CSV)"):
-        assert part in same
-    (hover,) = [
-        one["attributes"]["title"]
-        for one in _nodes(page.tiles[0])
-        if one["class"] == "note" and one["attributes"]
-    ]
-    for part in ("ordinal", "jackknife over documents, for these people", "pooled"):
-        assert part in hover
-    assert "60 of 72 scores were given with the draft in view" in said(page)
-
-
 def test_the_answer_comes_first_and_a_small_study_is_too_small_to_say(filled: Context) -> None:
     first, *_, last = get_pages(filled, RESEARCHER, "demo", "agreement")
     assert first.answer == last.answer is not None
@@ -201,17 +148,6 @@ def test_the_answer_comes_first_and_a_small_study_is_too_small_to_say(filled: Co
     assert verdict.startswith("It is too early to say how far annotators agree: alpha ")
     assert verdict.endswith("The scores are of 6 documents; at least 10 are needed.")
     assert "Krippendorff (2004)" in said(last)
-
-
-def test_systems_and_the_model_are_answered_first_and_a_small_study_is_too_small_to_say(
-    filled: Context, context: Context
-) -> None:
-    verdict, *_ = texts(whole(filled, "systems").answer)
-    assert verdict.startswith("It is too early to say which system is best: ")
-    assert verdict.endswith("The scores are of 6 documents; at least 10 are needed.")
-    verdict, agrees, *_ = texts(whole(filled, "model").answer)
-    assert verdict.startswith("It is too early to say whether the model can replace a person")
-    assert agrees.startswith("Its score equals the people's median for ") and "units" in agrees
 
 
 def test_the_best_system_is_named_only_if_the_others_differ() -> None:
@@ -242,78 +178,6 @@ def test_the_best_system_is_named_only_if_the_others_differ() -> None:
     assert told(system("A", 4.1, clusters=6), system("B", 2.0)).endswith(
         "The scores are of 6 documents; at least 10 are needed."
     )
-
-
-@pytest.mark.parametrize(
-    ("passed", "tested", "start"),
-    [
-        (3, 3, "The model can replace a person on all 3 criteria"),
-        (1, 3, "The model can replace a person on 1 of 3 criteria"),
-        (0, 3, "The model cannot replace a person yet: it passes on 0 of 3 criteria"),
-    ],
-)
-def test_the_model_is_said_to_replace_a_person_where_the_alt_test_allows_it(
-    passed: int, tested: int, start: str
-) -> None:
-    assert find_replacement(passed, tested, 30)[0].startswith(start)
-    few, level = find_replacement(passed, tested, 6)
-    assert level == "too few" and few.endswith(
-        "The scores are of 6 documents or groups; at least 10 are needed."
-    )
-
-
-def test_the_influence_of_the_draft_says_how_many_planted_errors_it_rests_on() -> None:
-    def rests_on(shifted: int, planted: int) -> str:
-        value = Estimate(0.4, ci_low=0.2, ci_high=0.6, n_shifted=shifted, n_planted=planted)
-        return pull_scope(Spelled(value, ("n_shifted", "n_planted")))
-
-    assert rests_on(10, 10) == "from 10 scores with a planted error"
-    assert rests_on(30, 10).endswith("10 of them with a planted error")
-
-
-def test_the_level_of_systems_counts_the_systems(filled: Context) -> None:
-    words = get_figure(filled, RESEARCHER, "demo", "model", "correlations").words
-    assert "System level" in words and "over 2 systems" in words and "over 0" not in words
-
-
-def test_no_interval_of_a_difference_of_shares_passes_1(filled: Context) -> None:
-    data = get_figure(filled, RESEARCHER, "demo", "draft", "assistance").data.set_index("estimator")
-    ends = data.loc["adoption", ["low", "high"]].astype(float)
-    assert ends.notna().all() and (ends.abs() <= 1).all()
-
-
-def test_a_bar_holds_its_interval_and_shows_where_the_value_is(filled: Context) -> None:
-    for section in SECTIONS:
-        for one in whole(filled, section).tiles:
-            for bar in _nodes(one):
-                if bar["class"] != "interval-bar":
-                    continue
-                gap, band, *_ = bar["children"]
-                assert 0 <= gap["attributes"]["width"] <= 1 and 0 < band["attributes"]["width"] <= 1
-                assert gap["attributes"]["width"] + band["attributes"]["width"] <= 1 + 1e-9
-                assert 0 <= band["children"][0]["attributes"]["width"] <= 1
-
-
-def test_the_page_says_which_labels_it_used(filled: Context, context: Context) -> None:
-    # one blind document: 3 people x 2 instances x 2 criteria = 12 scores
-    assert "that no draft influenced: 12 blind scores" in said(whole(filled, "model"))
-
-
-def test_without_a_blind_arm_the_model_section_warns_and_the_effect_is_undefined(context: Context) -> None:
-    import_study(context, OPERATOR, scored(["Ann", "Ben", "Cid"]))
-    model = whole(context, "model")
-    assert "with the draft in view" in said(model) and "banner warn" in str(model.banner)
-    effect = whole(context, "draft")
-    assert not effect.figures and "blind assignments" in said(effect)
-    assert any("no score was given without the draft" in note.lower() for note in effect.notes)
-
-
-def test_without_a_pull_the_adoption_is_shown_once() -> None:
-    frames = simulate_frames(planted=0)
-    effects = draft_effects_section(frames)
-    assert effects.adoption.value.defined and not effects.pull.value.defined
-    (page,) = assistance.build(lambda part, tables=(): part(frames))
-    assert " ".join(texts(page.tiles)).count("Share of scores equal to the draft's") == 1
 
 
 def test_before_the_first_score_every_section_says_so(context: Context) -> None:
@@ -351,15 +215,6 @@ def test_without_drafts_the_sections_on_drafts_say_what_to_do(context: Context) 
     assert "in view" not in whole(context, "model").scope
     assert "Model" not in whole(context, "agreement").figures[1].data[["a", "b"]].to_numpy()
     assert "people and model" not in " ".join(texts(whole(context, "agreement").tables))
-
-
-def test_untimed_work_and_unnamed_systems_are_said_so(context: Context) -> None:
-    study = scored(["Ann", "Ben"])
-    work = tuple(replace(one, opened_at="") for one in study.submissions)
-    instances = tuple(replace(one, system="") for one in study.instances)
-    import_study(context, OPERATOR, replace(study, instances=instances, submissions=work))
-    assert "Nothing was timed" in said(whole(context, "time"))
-    assert "No system is named" in said(whole(context, "systems"))
 
 
 def test_hostile_names_stay_text(context: Context) -> None:
@@ -413,15 +268,6 @@ def test_the_tab_draws_each_chart_once_keeps_it_and_hides_the_slots_left_over(fi
     assert marks == ["no"] * (len(states) - 1) + ["yes"]
 
 
-def test_unknown_sections_and_charts_are_named_with_those_there_are(filled: Context) -> None:
-    with pytest.raises(NotFoundError, match="agreement, changes, model"):
-        list(get_pages(filled, RESEARCHER, "demo", "weather"))
-    with pytest.raises(NotFoundError, match="alpha-by-criterion, pairwise-alpha"):
-        get_figure(filled, RESEARCHER, "demo", "agreement", "weather")
-    with pytest.raises(NotFoundError, match="the tasks are: demo"):
-        list(get_pages(filled, RESEARCHER, "gone", "agreement"))
-
-
 CALLS: list[int] = []
 
 
@@ -472,15 +318,6 @@ def test_the_fingerprint_changes_with_everything_that_counts(filled: Context) ->
         tasks.add_instances(db, 1, [replace(make_study().instances[0], external_id="new")])
     seen.append(mark())
     assert len(set(seen)) == len(seen)
-
-
-def test_links_lead_to_the_tasks_files() -> None:
-    tree = [el("p", el("a", "Rows", href="scores.csv"), el("a", "Out", href="https://example.org/x.csv"))]
-    (found,) = with_links("eli5", [None, *tree])
-    assert isinstance(found, dict)
-    hrefs = [child["attributes"]["href"] for child in found["children"]]
-    assert hrefs == ["download/eli5/scores.csv", "https://example.org/x.csv"]
-    assert task_file("a b", "x.csv") == "download/a%20b/x.csv"
 
 
 @pytest.fixture
@@ -603,30 +440,6 @@ DRAWN = """n => {
   const cards = [...document.querySelectorAll('#agreement-charts .chart')].filter(card => card.querySelector('h4'));
   const fits = card => card.querySelector('svg.marks')?.getBoundingClientRect().width / card.clientWidth > .9;
   return cards.length === n && cards.every(fits);
-}"""
-
-
-def test_charts_are_legible_on_both_grounds(page: Any, live: LiveServer) -> None:
-    """Text stands out from the card by at least 4.5 to 1 (WCAG 2.2, 1.4.3), in light and in dark."""
-    for theme in ("light", "dark"):
-        open_tab(page, live, theme)
-        ratios = page.locator("#agreement-charts svg.marks text").evaluate_all(CONTRAST)
-        assert len(ratios) > 4 and min(ratios) >= 4.5, (theme, ratios)
-
-
-CONTRAST = """texts => {
-  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-  const light = (colour) => {
-    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
-      .map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
-    return .2126 * r + .7152 * g + .0722 * b;
-  };
-  const ground = light(getComputedStyle(document.querySelector('#agreement-charts .chart')).backgroundColor);
-  return texts.map(text => {
-    const ink = light(getComputedStyle(text).fill);
-    return (Math.max(ink, ground) + .05) / (Math.min(ink, ground) + .05);
-  });
 }"""
 
 

@@ -16,7 +16,6 @@ from unittest import mock
 
 import krippendorff
 import numpy as np
-import openpyxl
 import pytest
 
 from coeval.cli.commands import main
@@ -73,20 +72,6 @@ def _call(words: list[str], env: dict[str, str]) -> Done:
             if isinstance(end.code, str):
                 print(end.code, file=err)
     return Done(code, *(pipe.buffer.getvalue().decode() for pipe in (out, err)))  # type: ignore[attr-defined]
-
-
-def test_another_sheet_of_a_workbook_is_imported(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    book.active.title = "About"
-    for row in (("instance", "input", "output"), ("1", "Why?", "So."), ("2", "How?", "Thus.")):
-        (book["Answers"] if "Answers" in book.sheetnames else book.create_sheet("Answers")).append(row)
-    book.save(tmp_path / "a.xlsx")
-    db = tmp_path / "coeval.db"
-    refused = run("import", tmp_path / "a.xlsx", "--task", "t", "--sheet", "Answer", db=db, code=1)
-    assert "has no sheet “Answer”; its sheets are “About”, “Answers”" in refused.stderr
-    assert (
-        "2 instances" in run("import", tmp_path / "a.xlsx", "--task", "t", "--sheet", "Answers", db=db).stdout
-    )
 
 
 @pytest.fixture(scope="module")
@@ -178,50 +163,6 @@ def test_eli5_pairwise_alphas(report: dict, reference: dict) -> None:
             assert pair[level] == near(model[a] if b == "llm" else people[f"{a}|{b}"])
 
 
-def test_eli5_actions_and_score_changes(report: dict, reference: dict, shared_data: Path) -> None:
-    # reference_actions.json supersedes the actions of reference.json
-    folder = shared_data / "coeval_release_eli5"
-    actions = json.loads((folder / "reference_actions.json").read_text())["actions"]
-    for kind, rates in actions.items():
-        assert {name: report["actions"][kind][name] for name in rates} == near(rates)
-    changes, wanted = report["score_change"], reference["final_score_vs_llm"]
-    assert (changes["unchanged"], changes["lowered"], changes["raised"], changes["n"]) == (
-        wanted["unchanged"],
-        wanted["decrease"],
-        wanted["improve"],
-        5000,
-    )
-
-
-def test_eli5_times(report: dict, reference: dict) -> None:
-    assert report["time"]["n_timed"] == reference["time"]["n_timed"]
-    for one in report["time"]["per_criterion"]:
-        wanted = reference["seconds_per_criterion"][one["criterion"]]
-        assert (one["n"], one["mean_seconds"], one["median_seconds"]) == (
-            wanted["n"],
-            near(wanted["mean_s"]),
-            near(wanted["median_s"]),
-        )
-
-
-def test_eli5_systems(report: dict, reference: dict) -> None:
-    wanted = reference["per_source"]["raw"]
-    assert {one["system"]: one["human_mean"] for one in report["systems"]} == near(
-        {system: values["humans_mean"] for system, values in wanted.items()}
-    )
-    # The reference reads one model text of davinci_002 (instance 145, criterion 5) as 1 where its own alphas
-    # and score changes read 2: the heading "Evaluation:" before it shifts the rows. 4.256 + 1/250 = 4.260.
-    means = {system: values["llm_mean"] for system, values in wanted.items()} | {"davinci_002": 4.260}
-    assert {one["system"]: one["llm_mean"] for one in report["systems"]} == near(means)
-
-
-@pytest.mark.slow
-def test_importing_twice_changes_nothing(eli5: Path, shared_data: Path, report: dict) -> None:
-    again = run("import", shared_data / "coeval_release_eli5", "--task", "eli5", db=eli5).stdout
-    assert "nothing new" in again
-    assert json.loads(run("stats", "--task", "eli5", "--json", db=eli5).stdout) == report
-
-
 def test_export_gives_the_alpha_of_the_page(eli5: Path, report: dict, tmp_path: Path) -> None:
     run("export", "--task", "eli5", "--out", tmp_path, db=eli5)
     names = {path.name for path in tmp_path.iterdir()}
@@ -233,29 +174,6 @@ def test_export_gives_the_alpha_of_the_page(eli5: Path, report: dict, tmp_path: 
     ratings = np.array([[float(cell) if cell else np.nan for cell in row[2:]] for row in units]).T
     alpha = krippendorff.alpha(ratings, level_of_measurement="ordinal")
     assert alpha == near(report["agreement"]["humans"]["ordinal"])
-
-
-def test_every_exported_column_is_explained(eli5: Path, tmp_path: Path) -> None:
-    run("export", "--task", "eli5", "--out", tmp_path, db=eli5)
-    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
-    for path in tmp_path.glob("*.csv"):
-        section = readme.split(f"## {path.name}:")[1].split("\n## ")[0]
-        with path.open(encoding="utf-8", newline="") as file:
-            columns = next(csv.reader(file))
-        for column in columns[:2] if path.name == "reliability.csv" else columns:
-            assert column in section, f"{path.name}: {column} is not explained"
-
-
-@pytest.mark.slow
-def test_topical_chat_is_an_ordinary_import(shared_data: Path, tmp_path: Path) -> None:
-    folder = shared_data / "topical_chat"
-    if not folder.is_dir():
-        pytest.skip("topical_chat is not here")
-    db = tmp_path / "topical.db"
-    run("import", folder, "--task", "topical", "--format", "ratings-csv", db=db)
-    document = json.loads(run("stats", "--task", "topical", "--json", db=db).stdout)
-    assert document["units"] == 720  # 360 responses by 2 criteria
-    assert document["alignment"]
 
 
 @pytest.mark.slow
@@ -297,14 +215,6 @@ def test_stats_without_an_option_are_a_table_to_read(eli5: Path) -> None:
     for row, part in zip(rows, report["agreement"]["per_criterion"], strict=True):
         assert f"{part['humans']['ordinal']:.2f}" in row and f"{part['n_ratings']:,}" in row
     assert "All numbers: stats --json" in printed[-1]
-
-
-def test_stats_of_an_empty_task_are_null_with_reasons(tmp_path: Path) -> None:
-    path, db = tmp_path / "one.csv", tmp_path / "c.db"
-    path.write_text("input,output\nQ,A\n")
-    run("import", path, "--task", "t", db=db)
-    document = json.loads(run("stats", "--task", "t", "--json", db=db).stdout)
-    assert document["agreement"]["humans"]["ordinal"] is None and document["notes"]
 
 
 def test_without_a_model_drafting_says_how_to_add_one(tmp_path: Path) -> None:
@@ -353,39 +263,6 @@ def test_the_tables_of_a_paper_come_in_three_formats(eli5: Path, tmp_path: Path)
     assert float(rows[-1]["ordinal"]) == pytest.approx(0.6294, abs=5e-5) and rows[-1]["n_units"] == "1000"
 
 
-def test_the_headline_is_the_mean_over_criteria_with_its_clusters(eli5: Path) -> None:
-    report = json.loads(run("stats", "--task", "eli5", "--json", db=eli5).stdout)
-    headline = report["agreement"]["headline"]
-    alphas = [part["humans"]["ordinal"] for part in report["agreement"]["per_criterion"]]
-    assert headline["value"] == pytest.approx(np.mean(alphas)) and headline["level"] == "ordinal"
-    assert (headline["resampled"], headline["clusters"]) == ("documents", 50)
-    assert headline["ci_low"] < headline["value"] < headline["ci_high"]
-    assert headline["pooled"]["value"] == pytest.approx(0.6294, abs=5e-5)
-    assert headline["pooled"]["ci_low"] < headline["pooled"]["value"] < headline["pooled"]["ci_high"]
-    for row in report["systems"]:
-        assert row["ci_low"] < row["human_mean"] < row["ci_high"] and row["clusters"] == 50
-
-
-@pytest.mark.slow
-def test_presets_set_what_options_beside_them_change(tmp_path: Path) -> None:
-    """Criteria, the question and the estimate of a published judge, without a model."""
-    db, data = tmp_path / "p.db", tmp_path / "a.csv"
-    data.write_text("input,output\nHow do bees dance?,They turn and waggle.\n")
-    run("import", data, "--task", "t", db=db)
-    done = run("criteria", "establish", "--task", "t", "--preset", "closer-look", db=db)
-    assert done.stdout.startswith("1\t1-5\tThe sentences of the summary")
-    asked = ("draft", "evaluations", "--task", "t", "--preset", "closer-look", "--model", "m")
-    shown = run(*asked, "--show-prompt", "--criterion", "3", db=db).stdout
-    assert "The sentences of the summary, each for itself" in shown and 'Start with "Analysis:"' in shown
-    assert "How fluent is the summary?" not in shown, "only the free-text form asks the question"
-    assert (
-        "about 4 calls for 80 answers" in run(*asked, "--estimate", db=db).stdout
-    )  # 4 criteria x 20 answers
-    assert "about 4 calls for 8 answers" in run(*asked, "--estimate", "--samples", "2", db=db).stdout
-    shown = run(*asked, "--protocol", "free-text", "--show-prompt", db=db).stdout
-    assert "Answer on a scale from 1 to 5.\n" in shown and shown.rstrip().endswith("Score: <number>")
-
-
 def test_a_run_that_waits_prints_a_line_also_into_a_file(tmp_path: Path) -> None:
     db = tmp_path / "waits.db"
     (tmp_path / "in.csv").write_text("id,input,output\n1,Why?,One.\n", encoding="utf-8")
@@ -397,24 +274,6 @@ def test_a_run_that_waits_prints_a_line_also_into_a_file(tmp_path: Path) -> None
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
         done = run("draft", "evaluations", "--task", "t", db=db, **env)
     assert done.stderr.count("waiting until") == 1 and "the endpoint asks for fewer requests" in done.stderr
-
-
-def test_criteria_together_are_drafted_and_samples_at_temperature_0_are_warned_of(tmp_path: Path) -> None:
-    db = tmp_path / "ways.db"
-    rows = ["id,input,output,document"]
-    rows += [f"{n},Why number {n}?,Because of reason {n}.,d{n}" for n in range(1, 7)]
-    (tmp_path / "in.csv").write_text("\n".join(rows), encoding="utf-8")
-    (tmp_path / "criteria.txt").write_text("It is clear.\nIt is true.\nIt is short.\n", encoding="utf-8")
-    run("import", tmp_path / "in.csv", "--task", "t", "--description", "Answer the question.", db=db)
-    run("criteria", "establish", "--task", "t", "--file", tmp_path / "criteria.txt", db=db)
-    with start_stub() as stub:
-        options = ("--task", "t", "--criteria-per-call", "all", "--pilot", "4", "--temperature", "0")
-        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-        done = run("draft", "evaluations", *options, "--samples", "2", db=db, **env)
-        assert "4 of 4 drafted, 12 drafts, 8 calls" in done.stdout
-        assert "Warning: 2 answers to each question at temperature 0" in done.stderr
-        refused = run("draft", "evaluations", *options, "--protocol", "score-only", db=db, code=1, **env)
-        assert "asks about one criterion at a time" in refused.stderr
 
 
 def test_a_run_says_how_its_scores_were_obtained(tmp_path: Path) -> None:

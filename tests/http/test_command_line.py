@@ -12,8 +12,6 @@ from unittest import mock
 
 import pytest
 
-from coeval import __version__
-from coeval.cli.commands import main
 from coeval.domain import ColumnRole
 from coeval.store import Store
 from coeval.store.queries import tasks
@@ -113,49 +111,6 @@ def test_a_report_is_one_json_document(
     given = [places.get(word, word) for word in words]
     found: dict[str, Any] = json.loads(run(*given, "--json", db=db).stdout)
     assert found and key in found or not key
-
-
-def test_a_mistyped_file_is_not_made(db: Path, tmp_path: Path) -> None:
-    wrong = tmp_path / "stduy.db"
-    for words in (
-        ["stats", "--task", "answers"],
-        ["export", "--task", "answers", "--out", tmp_path / "out"],
-        ["draft", "evaluations", "--task", "answers"],
-        ["criteria", "establish", "--task", "answers", "--preset", "coeval-paper"],
-        ["check"],
-    ):
-        if "coeval-paper" in words:
-            words[-1] = "g-eval-summeval"
-        done = run(*words, db=wrong, code=1)
-        assert f"There is no file {wrong}: check --db" in done.stderr and not wrong.exists()
-
-
-@pytest.mark.parametrize("words", [["--estimate"], []])
-def test_a_negative_concurrency_is_refused(db: Path, words: list[str]) -> None:
-    done = run("draft", "evaluations", "--task", "answers", "--concurrency", "-3", *words, db=db, code=1,
-               OPENAI_BASE_URL="http://127.0.0.1:9", OPENAI_API_KEY="k")  # fmt: skip
-    assert "The concurrency is -3" in done.stderr
-
-
-def test_a_task_without_a_description_is_not_judged(tmp_path: Path, table: Path) -> None:
-    db = tmp_path / "new.db"
-    run("import", table, "--task", "answers", db=db)
-    criteria = tmp_path / "criteria.txt"
-    criteria.write_text("Be right.\n", encoding="utf-8")
-    run("criteria", "establish", "--task", "answers", "--file", criteria, db=db)
-    model = {"OPENAI_BASE_URL": "http://127.0.0.1:9", "OPENAI_API_KEY": "k"}
-    words = ("batch", "write", "--task", "answers", "--out", tmp_path / "q.jsonl")
-    done = run(*words, db=db, code=1, **model)
-    assert "“answers” has no description" in done.stderr and "--description TEXT" in done.stderr
-    run("import", table, "--task", "answers", "--description", "Answer the question.", db=db)
-    run(*words, db=db, **model)
-    assert "Answer the question." in (tmp_path / "q.jsonl").read_text(encoding="utf-8")
-
-
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["--version"])
-    assert end.value.code == 0 and capsys.readouterr().out == f"coeval {__version__}\n"
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from coeval.store import Store
 from coeval.ui.server.identity import COOKIE, WAITING, WORKER
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import exams, overview, plans
-from coeval.usecases.crowd.entry import MOST_SESSIONS
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.http.test_crowd import confirm, hidden_of
@@ -156,23 +155,6 @@ def test_an_invented_study_earns_no_unseen_second_reward(host: Host) -> None:
     rows = host.rows(slug)
     assert [row.participant.study for row in rows if said in row.advice.evidence] == ["invented"]
     assert rows[-1].advice.suggestion == "look" and rows[-1].advice.code == "DONE1"
-
-
-def test_one_person_comes_in_few_sessions(host: Host) -> None:
-    """Each is a row that the owners read: without a limit, one browser fills their page."""
-    slug = "sessions"
-    host.open_study(slug, Plan(per_instance=9, batch=2, quota=2, terms=TERMS))
-    browser, _ = join(host, slug, 1)
-    answers = []
-    for number in range(MOST_SESSIONS + 4):
-        study = {"STUDY_ID": f"s{number}"} if number % 2 else {}
-        page = browser.get(f"/s/{slug}", params=host.address(slug, 1, f"b{number}") | study)
-        answers.append(browser.post(f"/s/{slug}/consent", data=dict(hidden_of(page.text))))
-    assert [answer.status_code for answer in answers] == [*[303] * (MOST_SESSIONS - 1), *[403] * 5]
-    assert "which is the limit" in answers[-1].text
-    assert sum(1 + len(row.participant.repeats) for row in host.rows(slug)) == MOST_SESSIONS
-    # a session that is known already is no further one
-    assert browser.get(f"/s/{slug}", params=host.address(slug, 1)).status_code == 303
 
 
 def test_withdrawing_needs_the_code_and_can_be_undone(host: Host) -> None:

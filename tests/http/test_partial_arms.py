@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,28 +16,22 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from coeval.domain import (
-    Arm,
     Draft,
     DraftStatus,
     EvaluationRow,
     Person,
-    Plan,
     Quote,
     QuotePlace,
     RowKind,
     Study,
 )
-from coeval.errors import InputError
-from coeval.rules.arms import Design, check_design, draw_arm
-from coeval.rules.evaluation_rows import keep_reasons, list_marks, states_score
+from coeval.rules.arms import Design
+from coeval.rules.evaluation_rows import keep_reasons, list_marks
 from coeval.stats.report.draft_account import draft_account_section
-from coeval.store.queries import tasks
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.payloads import add_error_answers
 from coeval.usecases.access import Context
-from coeval.usecases.crowd import plans
-from coeval.usecases.crowd.assignment import draw_balanced_arm
 from coeval.usecases.export import export_folder
 from coeval.usecases.reports.statistics import get_frames
 from coeval.usecases.scrutiny.design import set_design
@@ -231,33 +224,6 @@ def test_scores_of_the_parts_are_neither_assisted_nor_blind(context: Context, ow
     assert {one.scores for one in account.arms} == {len(frames.scores) // 4}
 
 
-def test_arms_come_in_their_shares() -> None:
-    drawn = Counter(draw_arm("s", place, 0, 0.1, 0.1, 0.3, 0.2) for place in range(200))
-    wanted = {Arm.BLIND: 20, Arm.FIRST: 20, Arm.EVIDENCE: 60, Arm.REASONS: 40, Arm.ASSISTED: 60}
-    assert all(abs(drawn[arm] - n) <= 10 for arm, n in wanted.items()), drawn
-    # the arms of a study without the new shares are as they were
-    assert all(draw_arm("s", n, 1, 0.3, 0.2) is draw_arm("s", n, 1, 0.3, 0.2, 0.0, 0.0) for n in range(100))
-    with pytest.raises(InputError, match="evidence-only and evidence-and-reasons shares add up to 120%"):
-        check_design(Design(blind_share=0.4, evidence_share=0.4, reasons_share=0.4))
-    with pytest.raises(InputError, match="evidence-only share is -10%"):
-        check_design(Design(evidence_share=-0.1))
-    shares = Design(blind_share=0.25, evidence_share=0.25, reasons_share=0.25).arm_shares
-    assert shares[Arm.ASSISTED] == pytest.approx(0.25) and sum(shares.values()) == pytest.approx(1)
-
-
-def test_a_plan_balances_the_new_arms(context: Context, owner: Person) -> None:
-    import_study(context, owner, make_study(12))
-    use_design(context, owner, evidence_share=0.5, reasons_share=0.5)
-    plans.set_plan(context, owner, "demo", Plan(per_instance=2, batch=12, quota=2))
-    person = sign_in(context, "Ana")[0]
-    with context.store.write() as db:
-        task = tasks.get_task(db, "demo")
-        assert task is not None
-        design = tasks.get_design(db, task.id)
-        drawn = {draw_balanced_arm(db, task, person, one, design) for one in range(1, 13)}
-    assert drawn == {Arm.EVIDENCE, Arm.REASONS}
-
-
 def test_marks_are_places_in_the_order_of_the_text() -> None:
     here, twice = Quote("b", 5, 6, QuotePlace.OUTPUT), Quote("a", 1, 2, QuotePlace.OUTPUT)
     rows = (
@@ -269,9 +235,3 @@ def test_marks_are_places_in_the_order_of_the_text() -> None:
     assert [one.start for one in list_marks(draft)] == [1, 5]
     kept = keep_reasons(replace(draft, score=None, status=DraftStatus.UNSCORED))
     assert (kept.score, kept.reason, kept.status, len(kept.rows)) == (None, "", DraftStatus.OK, 2)
-
-
-def test_scores_are_found_in_words_and_numbers() -> None:
-    assert states_score("4 out of 5", 4) and states_score("(4)", 4) and states_score("Score: 4.0", 4)
-    assert states_score("I’d say Four.", 4) and states_score("3,67 of 5", 3.67)
-    assert not states_score("In 1984 it was 44 or 4th.", 4) and not states_score("often", 10)

@@ -11,18 +11,15 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from coeval.domain import Filter, Person, Plan, Study, Terms
+from coeval.domain import Filter, Person, Study
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.payloads import add_error_answers
 from coeval.usecases.access import Context
-from coeval.usecases.crowd import entry, onboarding, plans
-from coeval.usecases.crowd.exams import set_keys
 from coeval.usecases.scrutiny.requested_lines import set_team
 from coeval.usecases.scrutiny.steps import Move, get_aliases, get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
-from tests.support.studies.crowd_links import link
 from tests.support.studies.scrutiny_steps import sent_of, use_design
 
 BASE = "/api/scrutiny/demo"
@@ -106,25 +103,6 @@ def test_judge_first_over_the_wire(context: Context, owner: Person, ask: Callabl
     assert not gives_away(history)
 
 
-def test_a_history_comes_in_pages(context: Context, ask: Callable[[str], TestClient]) -> None:
-    """A person may save for hours: what is read at once stays small."""
-    client = ask("Ana")
-    step = client.post(f"{BASE}/step").json()
-    place = {"instance": step["instance"]["id"], "criterion": step["criterion"]}
-    for n in range(23):
-        sent = body(step, 1 + n % 5) | {"revision": n}
-        assert client.post(f"{BASE}/submissions", json=sent).status_code == 200
-    pages, before = [], None
-    while True:
-        page = client.get(f"{BASE}/history", params=place | ({"before": before} if before else {})).json()
-        pages.append([one["revision"] for one in page["versions"]])
-        if not page["more"]:
-            break
-        before = pages[-1][0]
-    assert pages == [list(range(14, 24)), list(range(4, 14)), [1, 2, 3]]
-    assert client.get(f"{BASE}/history", params=place | {"before": 0}).status_code == 422
-
-
 def test_no_route_gives_a_withheld_draft_away(
     context: Context, owner: Person, ask: Callable[[str], TestClient]
 ) -> None:
@@ -160,42 +138,6 @@ def test_no_route_gives_a_withheld_draft_away(
             assert '"draft_score":4' not in answer.text.replace(" ", "")
 
 
-def test_a_save_after_which_no_work_is_given_is_kept(
-    ask: Callable[[str], TestClient], context: Context, owner: Person
-) -> None:
-    terms = Terms(service="prolific", code_done="D", code_screened="S", code_declined="N")
-    plans.set_plan(context, owner, "demo", Plan(per_instance=1, batch=1, quota=8, terms=terms))
-    # the third line of every draft must be deleted, so that approving all fails the check
-    set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,,3\n")
-    client = ask("")
-    person, token = entry.arrive(context, "demo", link(1))
-    onboarding.begin(context, person, "demo")
-    client.cookies.set(COOKIE, token)
-    step, sent = client.post(f"{BASE}/step").json(), []
-    while step:
-        sent.append(body(step, 4))
-        answer = client.post(f"{BASE}/submissions", json=sent[-1])
-        assert answer.status_code == 200, answer.text
-        step = answer.json()["next"]
-    assert "attention check" in answer.json()["message"]
-    with context.store.read() as db:
-        kept = {uid for (uid,) in db.conn.execute("SELECT uid FROM submission")}
-    assert kept == {one["uid"] for one in sent}
-
-
-def test_history_and_suggestions_are_of_ones_own_queue(ask: Callable[[str], TestClient]) -> None:
-    client = ask("Ana")
-    step = client.post(f"{BASE}/step").json()
-    suggestion = {"instance": step["instance"]["id"], "text": "Be brief."}
-    assert client.post(f"{BASE}/suggestions", json=suggestion).json() == {"suggested": True}
-    assert client.post(f"{BASE}/suggestions", json=suggestion | {"text": " "}).status_code == 422
-    for instance in (10_000, 2**70):
-        key = {"instance": instance, "criterion": step["criterion"]}
-        assert client.get(f"{BASE}/history", params=key).status_code in (404, 422)
-        assert client.post(f"{BASE}/step", params=key).status_code in (404, 422)
-    assert client.post(f"{BASE}/suggestions", json=suggestion | {"instance": 10_000}).status_code == 404
-
-
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
@@ -217,19 +159,3 @@ def test_what_cannot_be_read_is_told_in_our_words(
     assert (answer.status_code, answer.json()) == (422, {"error": "input", "message": said})
     query = ask("Ann").get(f"{BASE}/history", params={"instance": "x", "criterion": 1})
     assert query.json()["message"].startswith("“instance” is 'x', which is not valid")
-
-
-def test_what_cannot_be_read_is_refused_in_our_words(ask: Callable[[str], TestClient]) -> None:
-    client = ask("Ana")
-    sent = body(client.post(f"{BASE}/step").json(), 3)
-    cases = [
-        ({"json": sent | {"rows": [{"id": 1, "action": "banana"}]}}, "Line 1: “action” is 'banana'"),
-        ({"json": sent | {"score": "3"}}, "the score is '3', which is not valid"),
-        ({"content": b"{", "headers": {"content-type": "application/json"}}, "The request cannot be read"),
-    ]
-    for options, sentence in cases:
-        answer = client.post(f"{BASE}/submissions", **options)
-        assert (answer.status_code, answer.json()["error"]) == (422, "input")
-        assert answer.json()["message"].startswith(sentence), answer.text
-    asked = client.post(f"{BASE}/step", params={"at": "x"})
-    assert asked.json()["message"] == "“at” is 'x', which is not valid: reload the page and try again."

@@ -50,20 +50,6 @@ def accept(browser: TestClient, context: Context, name: str, role: Role = Role.A
     return browser.post(f"/invite/{token}", data=form)  # type: ignore[return-value]
 
 
-def test_an_invitation_leads_in_once(browser: TestClient, accounts_context: Context) -> None:
-    token = invite(accounts_context, OPERATOR, Role.OWNER)
-    page = browser.get(f"/invite/{token}")
-    assert (
-        page.status_code == 200 and "invites you as an owner" in page.text and COOKIE not in browser.cookies
-    )
-    weak = browser.post(f"/invite/{token}", data={"name": "<b>Ana</b>", "password": "short"})
-    assert weak.status_code == 422 and "at least 10" in weak.text and "<b>Ana" not in weak.text
-    done = browser.post(f"/invite/{token}", data={"name": "Ana", "password": PASSWORD})
-    assert done.status_code == 303 and browser.get("/admin/").status_code == 200
-    again = browser.get(f"/invite/{token}")
-    assert again.status_code == 410 and "used or has expired" in again.text
-
-
 def test_passwords_sign_in_and_wrong_ones_do_not(browser: TestClient, accounts_context: Context) -> None:
     accept(browser, accounts_context, "Bea")
     browser.cookies.clear()
@@ -75,36 +61,6 @@ def test_passwords_sign_in_and_wrong_ones_do_not(browser: TestClient, accounts_c
     assert right.status_code == 303 and "HttpOnly" in cookie and "SameSite=lax" in cookie
     assert browser.get("/").status_code == 200
     assert browser.get("/admin/").status_code == 303  # an annotator
-
-
-def test_a_name_alone_is_not_enough(browser: TestClient) -> None:
-    answer = browser.post("/signin", data={"name": "Ana"})
-    assert answer.status_code == 422 and COOKIE not in browser.cookies
-
-
-def test_a_session_is_new_at_sign_in_and_ends_everywhere(
-    browser: TestClient, accounts_context: Context
-) -> None:
-    accept(browser, accounts_context, "Cem")
-    first = browser.cookies[COOKIE]
-    browser.post("/signin", data={"name": "Cem", "password": PASSWORD})
-    assert browser.cookies[COOKIE] != first
-    fixed = TestClient(browser.app, cookies={COOKIE: first}, follow_redirects=False)
-    assert fixed.get("/").headers["location"].endswith("/signin")
-    other = TestClient(browser.app, follow_redirects=False)
-    other.post("/signin", data={"name": "Cem", "password": PASSWORD})
-    assert other.get("/").status_code == 200
-    assert browser.post("/signout/everywhere").status_code == 303
-    assert other.get("/").status_code == 303
-
-
-def test_writes_from_other_sites_are_refused(browser: TestClient, accounts_context: Context) -> None:
-    token = invite(accounts_context, OPERATOR, Role.OWNER)
-    form = {"name": "Eve", "password": PASSWORD}
-    for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
-        assert browser.post(f"/invite/{token}", data=form, headers=headers).status_code == 403
-        assert browser.post("/signin", data=form, headers=headers).status_code == 403
-        assert browser.post("/signout/everywhere", headers=headers).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -243,12 +199,6 @@ def test_a_provider_in_trouble_signs_nobody_in(
     monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", fails)
     answer = space.get("/login/huggingface")
     assert answer.status_code == 422 and "sign in again" in answer.text and COOKIE not in space.cookies
-
-
-def test_names_and_passwords_are_no_routes_on_a_space(space: TestClient) -> None:
-    assert space.post("/signin", data={"name": "Julia-M"}).status_code in (404, 405)
-    assert space.get("/invite/x").status_code in (401, 404)
-    assert "Sign in with Hugging Face" in space.get("/signin").text and HOST in space.get("/signin").text
 
 
 @pytest.mark.slow

@@ -72,16 +72,6 @@ def test_a_typed_name_owns_nothing_on_a_space(tmp_path: Path) -> None:
         check_address(without.host, without)
 
 
-def test_a_chosen_owner_replaces_the_organisation(tmp_path: Path) -> None:
-    context = context_of(tmp_path, SPACE_AUTHOR_NAME="lab", COEVAL_OWNER="ana")
-    assert "ana becomes its owner" in tell_first_run(context)[0]
-    assert sign_in_by_huggingface(context, Profile("1", "lab"))[0].role is Role.ANNOTATOR
-    assert sign_in_by_huggingface(context, Profile("2", "ana"))[0].role is Role.OWNER
-    (tmp_path / "b").mkdir()
-    unknown = context_of(tmp_path / "b", SPACE_AUTHOR_NAME="")
-    assert "set COEVAL_OWNER" in tell_first_run(unknown)[0]
-
-
 def test_data_goes_to_the_mount_and_is_safe_there(disk: Path) -> None:
     mounted = load_settings(SPACE)
     assert mounted.db == disk / "coeval.db" and not mounted.is_wiped
@@ -90,14 +80,6 @@ def test_data_goes_to_the_mount_and_is_safe_there(disk: Path) -> None:
     ).is_wiped
     assert load_settings(SPACE, db="/elsewhere/x.db").is_wiped
     assert load_settings({}).db == module.DEFAULT_DB and not load_settings({}).is_wiped
-
-
-def test_a_folder_that_is_no_mount_keeps_nothing(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os.path, "ismount", lambda place: False)
-    settings = load_settings(SPACE)
-    assert settings.db == module.DEFAULT_DB and settings.is_wiped
-    assert load_settings(SPACE, db=disk / "coeval.db").is_wiped
-    assert not load_settings(SPACE | {"COEVAL_SNAPSHOT_REPO": "julia/copies"}).is_wiped
 
 
 def test_the_pages_say_in_red_that_a_restart_deletes_everything(tmp_path: Path) -> None:

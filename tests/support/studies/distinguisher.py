@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -118,11 +118,6 @@ def _fit(x: np.ndarray, y: np.ndarray, ridge: float = 5.0) -> np.ndarray:
     """Ridge regression of the side on the differences, without an intercept: the two sides are exchangeable."""
     weights: np.ndarray = np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ y)
     return weights
-
-
-def altered(pairs: Sequence[Pair], change: Callable[[Features], Features]) -> list[Pair]:
-    """The pairs with a change to the first of each: what the distinguisher has to find."""
-    return [(change(one), other, cluster) for one, other, cluster in pairs]
 
 
 def describe_place(arms: Sequence[str], at: int) -> Features:
