@@ -5,14 +5,20 @@ from __future__ import annotations
 from coeval.datasets.file_format import Format
 from coeval.extensions.exchange import (
     annotation_tools,
+    eval_runs,
     inspect_logs,
     label_studio,
     tool_exports,
+    traces,
 )
 from coeval.usecases.out_format import OutFormat
 
 IMPORTS: tuple[Format, ...] = (
     inspect_logs.FORMAT,
+    eval_runs.PROMPTFOO_FORMAT,
+    eval_runs.DEEPEVAL_FORMAT,
+    traces.LANGFUSE_FORMAT,
+    traces.PHOENIX_FORMAT,
     annotation_tools.DOCCANO_FORMAT,
     annotation_tools.POTATO_FORMAT,
     annotation_tools.ARGILLA_FORMAT,

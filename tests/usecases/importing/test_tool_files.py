@@ -24,6 +24,10 @@ DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
     ("names", "format", "instances", "drafts", "submissions"),
     [
         (["inspect.eval"], "inspect", 4, 16, 1),
+        (["promptfoo.json"], "promptfoo", 2, 3, 1),
+        (["deepeval_run.json"], "deepeval", 2, 4, 0),
+        (["langfuse_scores.json", "langfuse_traces.json"], "langfuse", 2, 3, 6),
+        (["phoenix_annotations.csv", "phoenix_spans.jsonl"], "phoenix", 2, 2, 3),
         (["label_studio.json"], "label-studio", 2, 1, 9),
         (["argilla.json"], "argilla", 2, 1, 16),
         (["doccano/ann.jsonl", "doccano/bo.jsonl"], "doccano", 2, 0, 6),
@@ -41,6 +45,12 @@ def test_a_file_is_imported_once(
     assert (report.instances, report.drafts, report.submissions) == (instances, drafts, submissions)
     again = import_file(context, owner, path, "tool", ImportOptions(format=format))
     assert not again.changed and again.unchanged == instances + drafts + submissions
+
+
+def test_scores_alone_are_for_a_task_that_has_the_answers(context: Context, owner: Person) -> None:
+    import_file(context, owner, DATA / "langfuse_traces.json", "garden")
+    report = import_file(context, owner, DATA / "langfuse_scores.json", "garden")
+    assert (report.instances, report.drafts, report.submissions) == (0, 3, 6)
 
 
 def test_a_study_goes_to_label_studio_and_comes_back(context: Context, owner: Person, tmp_path: Path) -> None:

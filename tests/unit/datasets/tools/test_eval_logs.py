@@ -1,7 +1,9 @@
-"""Eval logs of Inspect: each file that Inspect wrote is recognised, and nothing that counts is lost."""
+"""Eval logs of other tools: each file that its tool wrote is recognised, and nothing that counts is lost."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -13,10 +15,26 @@ from coeval.domain import Arm, Scale, Study
 from coeval.errors import InputError
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
+KNOWN = {
+    "inspect.eval": "inspect",
+    "promptfoo.json": "promptfoo",
+    "promptfoo_eval.json": "promptfoo",
+    "deepeval_run.json": "deepeval",
+    "deepeval_results.json": "deepeval",
+    "langfuse_scores.json": "langfuse",
+    "langfuse_traces.json": "langfuse",
+    "phoenix_annotations.csv": "phoenix",
+    "phoenix_spans.jsonl": "phoenix",
+}
 
 
-def load(name: str) -> Study:
-    return load_study(DATA / name, slug="t")
+def load(*names: str, folder: Path | None = None) -> Study:
+    if folder is None:
+        (name,) = names
+        return load_study(DATA / name, slug="t")
+    for name in names:
+        shutil.copy(DATA / name, folder)
+    return load_study(folder, slug="t")
 
 
 def judged(study: Study) -> dict[tuple[str, str, str], float | None]:
@@ -29,8 +47,21 @@ def scales(study: Study) -> dict[str, Scale]:
     return {criterion.text: criterion.scale for criterion in study.criteria}
 
 
+@pytest.mark.parametrize(("name", "format"), KNOWN.items())
+def test_each_file_is_recognised(name: str, format: str) -> None:
+    assert find_format(DATA / name).name == format
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85"])
+def test_a_line_separator_inside_a_record_ends_no_line(tmp_path: Path, mark: str) -> None:
+    lines = (DATA / "phoenix_spans.jsonl").read_text(encoding="utf-8").split("\n")
+    named = {"note": f"a{mark}b"} | json.loads(lines[0])
+    path = tmp_path / "items.jsonl"
+    path.write_text("\n".join([json.dumps(named, ensure_ascii=False), *lines[1:]]), encoding="utf-8")
+    assert find_format(path).name == "phoenix"
+
+
 def test_inspect_samples_are_answers_of_their_own(tmp_path: Path) -> None:
-    assert find_format(DATA / "inspect.eval").name == "inspect"
     study = load("inspect.eval")
     assert len(study.instances) == 4, "two samples, each answered twice"
     beans, roses = study.instances[:2]
@@ -68,6 +99,87 @@ def test_the_same_log_twice_is_one_and_another_verdict_is_another_run(tmp_path: 
     write_eval_log(log, tmp_path / "c.eval")
     scores = judged(load_study(tmp_path, slug="t"))
     assert scores["Inspect", "beans", "includes"] == 1 and scores["Inspect (2)", "beans", "includes"] == 0
+
+
+def test_promptfoo_keeps_what_each_assertion_said() -> None:
+    study = load("promptfoo.json")
+    first, second = study.instances
+    assert first.input == "── system ──\nBe brief.\n\n── user ──\nWhen do I sow beans?"
+    assert first.context == {"plant": "beans", "row": "01"} and second.output == '{"month": "May"}'
+    assert judged(study) == {
+        ("promptfoo", "test 0, prompt 0", "contains: May"): 1,
+        ("promptfoo", "test 1, prompt 0", "contains: May"): 0,
+        ("openai:grader-1", "test 0, prompt 0", "kindness"): 0.8,
+    }
+    (rating,) = study.submissions
+    assert rating.criterion == "human" and rating.score == 0 and "Too curt for me" in rating.rows[0].text
+    assert study.notes == ("Answers without a text, left out: 1.",)
+
+
+def test_promptfoo_as_promptfoo_writes_it() -> None:
+    study = load("promptfoo_eval.json")
+    beans, roses = study.instances
+    assert beans.input.endswith("When do I sow beans?") and beans.system == "gardener-1"
+    assert (beans.output, roses.output) == ("In May.", '{"month": "May"}') and beans.context["row"] == "01"
+    assert judged(study) == {
+        ("promptfoo", "test 0, prompt 0", "contains: May"): 1,
+        ("promptfoo", "test 1, prompt 0", "contains: March"): 0,
+        ("file://grader.js", "test 0, prompt 0", "kindness"): 0.8,
+    }
+    assert study.notes == ("Answers without a text, left out: 1.",)
+
+
+@pytest.mark.parametrize("name", ["deepeval_run.json", "deepeval_results.json"])
+def test_deepeval(name: str) -> None:
+    study = load(name)
+    beans, roses = study.instances
+    assert beans.reference == "5 cm" and "Beans: 5 cm." in str(beans.context) and "🌹" in roses.output
+    assert judged(study) == {
+        ("DeepEval", "beans", "Exact Match"): 1,
+        ("DeepEval", "test_case_1", "Exact Match"): 0,
+        ("a counter of words", "beans", "Brevity"): 1,
+        ("a counter of words", "test_case_1", "Brevity"): 0.45,
+    }
+    assert scales(study) == {"Exact Match": Scale(0, 1), "Brevity": Scale(0, 1)}
+    assert study.runs[1].drafts[1].rows[0].text == "11 words"
+
+
+def test_langfuse_traces_and_scores_together(tmp_path: Path) -> None:
+    study = load("langfuse_scores.json", "langfuse_traces.json", folder=tmp_path)
+    first, second = study.instances
+    assert (first.input, second.output) == ("My beans died.", "NA") and "007" in str(first.context)
+    people = {(s.person, s.instance, s.criterion): s.score for s in study.submissions}
+    assert people["user-ada", "t-1", "kindness"] == 4 and people["user-ada", "t-2", "kindness"] == 2
+    assert people["user-ada", "t-1", "tone: warm"] == 1 and people["user-ada", "t-2", "tone: warm"] == 0
+    assert study.submissions[0].submitted_at == "2026-03-01T12:30:00.000Z"
+    assert judged(study)["Langfuse eval", "t-2", "safe"] == 0 and scales(study)["safe"] == Scale(0, 1)
+
+
+def test_langfuse_scores_as_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(
+        "id,trace_id,name,value,string_value,source,data_type,comment,author_user_id\n"
+        's1,007,kind,4,,ANNOTATION,NUMERIC,"two\nlines",ada\ns2,008,safe,,True,API,BOOLEAN,,\n',
+        encoding="utf-8",
+    )
+    study = load_study(path, slug="t")
+    (rating,) = study.submissions
+    assert (rating.instance, rating.score, rating.rows[0].text) == ("007", 4, "two\nlines")
+    assert judged(study) == {("Langfuse api", "008", "safe"): 1}
+
+
+def test_phoenix_spans_and_annotations_together(tmp_path: Path) -> None:
+    study = load("phoenix_annotations.csv", "phoenix_spans.jsonl", folder=tmp_path)
+    first, second = study.instances
+    assert (
+        first.input == "── system ──\nBe brief.\n\n── user ──\nWhen do I water?"
+        and second.system == "gardener-2"
+    )
+    people = {(s.instance, s.criterion): s.score for s in study.submissions}
+    assert people == {("a1b2", "helpful"): 1, ("c3d4", "helpful"): 0, ("a1b2", "colour: green"): 1}
+    judge = "Phoenix llm judge-1"
+    assert judged(study) == {(judge, "a1b2", "helpful"): 1, (judge, "c3d4", "helpful"): None}
+    assert study.runs[0].drafts[1].reason
 
 
 def test_an_answer_is_never_told_by_its_question_alone() -> None:

@@ -22,9 +22,14 @@ from tests.support.studies.odd_studies import build_odd_study
 DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
 FILES = {
     "argilla.json": "argilla",
+    "deepeval_results.json": "deepeval",
     "doccano/ann.jsonl": "doccano",
     "label_studio.json": "label-studio",
+    "langfuse_scores.json": "langfuse",
+    "langfuse_traces.json": "langfuse",
+    "phoenix_spans.jsonl": "phoenix",
     "potato/annotation_output/ann/user_state.json": "potato",
+    "promptfoo.json": "promptfoo",
 }
 LIES: tuple[Any, ...] = (
     None, True, -1, 1e308, "", "\0", "\ud800", "x" * 200_001, "x" * 1_001, [], [[]], [None], {}, {"a": {}}, [{"a": 1}],

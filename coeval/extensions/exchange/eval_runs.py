@@ -1,0 +1,149 @@
+"""Import results of evaluation runs: DeepEval, promptfoo.
+
+- DeepEval. Shape: ``TestRun``, ``LLMApiTestCase``, ``MetricData`` and ``TestResult`` of deepeval 4.3.
+- promptfoo. Shape: https://www.promptfoo.dev/docs/configuration/outputs and ``EvaluateResult`` of promptfoo 0.121 to
+  0.123.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coeval.datasets.json_nodes import Node, load_node, peek
+from coeval.datasets.text import shorten
+from coeval.datasets.tool_files import Gathering, Judgment, build_instance, name_answer, tool_format
+from coeval.domain import Scale
+
+DEEPEVAL = "DeepEval"
+_CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
+_CONTEXT = ("context", "retrievalContext", "retrieval_context", "scenario", "metadata", "additional_metadata")
+
+
+def _is_run(path: Path) -> bool:
+    head = peek(path)
+    return any("metricsData" in case.value or "metrics_data" in case.value for case in _list_cases(head))
+
+
+def _list_cases(file: Node) -> list[Node]:
+    lists = [file] if isinstance(file.value, list) else [file.get(name) for name in _CASES]
+    cases = [case for each in lists if isinstance(each.value, list) for case in each.items()]
+    return [case for case in cases if isinstance(case.value, dict)]
+
+
+def _read_deepeval(path: Path, gathering: Gathering) -> None:
+    for number, case in enumerate(_list_cases(load_node(path)), 1):
+        _read_case(case, number, gathering)
+
+
+def _read_case(case: Node, number: int, gathering: Gathering) -> None:
+    turns = case.get("turns")
+    question = case.get("input").chat() or case.get("scenario").text()
+    output = turns.text() if turns.value else case.get("actualOutput", "actual_output").text()
+    key = name_answer(case.get("name").name() or f"case {number}", "", output)
+    context = {
+        name: case.get(name).text() for name in _CONTEXT if name != "scenario" or case.get("input").value
+    }
+    instance = build_instance(
+        key,
+        question,
+        output,
+        reference=case.get("expectedOutput", "expected_output", "expectedOutcome", "expected_outcome").text(),
+        context=context,
+    )
+    if not gathering.add_instance(instance, case.place):
+        return
+    for metric in case.get("metricsData", "metrics_data").items():
+        _read_metric(metric, key, gathering)
+
+
+def _read_metric(metric: Node, instance: str, gathering: Gathering) -> None:
+    criterion = metric.get("name").name()
+    score = metric.get("score").number()
+    gathering.add(
+        Judgment(
+            instance=instance,
+            criterion=criterion,
+            by=metric.get("evaluationModel", "evaluation_model").name() or DEEPEVAL,
+            score=score,
+            comment=metric.get("reason").text(),
+            reason=metric.get("error").text(),
+        ),
+        metric.place,
+    )
+    # DeepEval's own scores are from 0 to 1; a user's metric may exceed this
+    if score is None or 0 <= score <= 1:
+        gathering.scales.setdefault(criterion, Scale(0, 1))
+    else:
+        gathering.scales.pop(criterion, None)
+
+
+DEEPEVAL_FORMAT = tool_format("deepeval", "DeepEval test results (JSON)", DEEPEVAL, _is_run, _read_deepeval)
+
+
+PROMPTFOO = "promptfoo"
+MANUAL = "human"
+"""The kind of assertion that has a rating from promptfoo's viewer."""
+
+
+def _is_results(path: Path) -> bool:
+    summary = peek(path).get("results")
+    rows = summary.get("results").value if isinstance(summary.value, dict) else None
+    return isinstance(rows, list) and any(isinstance(row, dict) and "prompt" in row for row in rows)
+
+
+def _read_promptfoo(path: Path, gathering: Gathering) -> None:
+    gathering.fields = ("Prompt", "Output")
+    rows = load_node(path).path("results", "results").items()
+    for number, row in enumerate(rows):
+        _read_row(row, number, gathering)
+
+
+def _read_row(row: Node, number: int, gathering: Gathering) -> None:
+    provider = row.get("provider")
+    system = (provider.get("label", "id") if isinstance(provider.value, dict) else provider).name()
+    output = row.path("response", "output").text()
+    test = row.get("testIdx").number()
+    name = f"test {number if test is None else int(test)}, prompt {int(row.get('promptIdx').number() or 0)}"
+    repeat = int(row.path("testCase", "options", "repeatIndex").number() or 0)
+    key = name_answer(name, system, output, repeat + 1)
+    context = {label: value.text() for label, value in row.get("vars").entries()}
+    instance = build_instance(key, row.path("prompt", "raw").chat(), output, system=system, context=context)
+    if not gathering.add_instance(instance, row.place):
+        return
+    grading = row.get("gradingResult")
+    parts = grading.get("componentResults").items()
+    for part in parts or ([grading] if grading.value else [row]):
+        _read_grade(part, key, gathering)
+
+
+def _read_grade(part: Node, instance: str, gathering: Gathering) -> None:
+    assertion = part.get("assertion")
+    kind = assertion.get("type").name()
+    told = assertion.get("value")
+    text = told.text() if isinstance(told.value, str) else ""
+    criterion = (
+        assertion.get("metric").name() or shorten(": ".join(filter(None, (kind, text))), 200) or "score"
+    )
+    provider = assertion.get("provider")
+    judge = (provider.get("label", "id") if isinstance(provider.value, dict) else provider).name()
+    score = part.get("score").number()
+    gathering.add(
+        Judgment(
+            instance=instance,
+            criterion=criterion,
+            by="" if kind == MANUAL else judge or PROMPTFOO,
+            person=kind == MANUAL,
+            score=part.get("pass").number() if score is None else score,
+            comment="\n".join(filter(None, (part.get("reason").text(), part.get("comment").text()))),
+        ),
+        part.place,
+    )
+    if score is None or 0 <= score <= 1:
+        gathering.scales.setdefault(criterion, Scale(0, 1))
+    else:
+        gathering.scales.pop(criterion, None)
+
+
+PROMPTFOO_FORMAT = tool_format(
+    "promptfoo", "promptfoo results (JSON)", PROMPTFOO, _is_results, _read_promptfoo
+)

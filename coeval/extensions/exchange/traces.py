@@ -1,0 +1,194 @@
+"""Import scores and annotations of traces: Langfuse, Arize Phoenix.
+
+Langfuse. Shape: ``Score`` and ``Trace`` of its public API (versions 1 to 3); exports write the names in camel case or
+with underscores. If a file has only scores, the task must already have the traces as instances with these ids. Arize
+Phoenix. Shape: ``Span`` and ``SpanAnnotation`` of arize-phoenix-client 3.5, as its API gives them and as its data
+frames write them (``context.span_id``, ``result.score``). A file of annotations alone is for a task that has the spans
+already.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coeval.datasets.json_nodes import Node, load_records, peek_records
+from coeval.datasets.tool_files import Gathering, Judgment, build_instance, read_number, tool_format
+from coeval.domain import Scale
+
+LANGFUSE = "Langfuse"
+_SOURCES = ("ANNOTATION", "API", "EVAL")
+_TRACE = ("traceId", "trace_id")
+_OBSERVATION = ("observationId", "observation_id")
+
+
+def _is_score(record: Node) -> bool:
+    about = (*_TRACE, *_OBSERVATION, "subject")
+    return (
+        str(record.get("source").value).upper() in _SOURCES
+        and record.get("name").value is not None
+        and record.get(*about).value is not None
+        and {"value", "stringValue", "string_value"} & set(record.value)
+    ) != set() and bool(record.get("dataType", "data_type").value)
+
+
+def _is_trace(record: Node) -> bool:
+    marks = {
+        "htmlPath",
+        "projectId",
+        "project_id",
+        "observations",
+        "parentObservationId",
+        "parent_observation_id",
+    }
+    return {"id", "input", "output"} <= set(record.value) and bool(marks & set(record.value))
+
+
+def _fits_langfuse(path: Path) -> bool:
+    return any(_is_score(record) or _is_trace(record) for record in peek_records(path))
+
+
+def _read_langfuse(path: Path, gathering: Gathering) -> None:
+    for record in load_records(path):
+        if _is_trace(record):
+            _read_trace(record, gathering)
+        elif _is_score(record):
+            _read_score(record, gathering)
+        else:
+            gathering.left["Records that are neither a score nor a trace, left out"] += 1
+
+
+def _read_trace(trace: Node, gathering: Gathering) -> None:
+    key = trace.get("id").name()
+    about = ("model", "providedModelName", "provided_model_name", "internal_model_id", "name")
+    instance = build_instance(
+        key,
+        trace.get("input").chat(),
+        trace.get("output").chat(),
+        system=trace.get(*about).name(),
+        context={"metadata": trace.get("metadata").text()},
+    )
+    if gathering.add_instance(instance, trace.place):
+        for score in trace.get("scores").items():
+            if isinstance(score.value, dict):  # if the file has only their ids, there is nothing to read
+                _read_score(score, gathering, key)
+
+
+def _read_score(score: Node, gathering: Gathering, trace: str = "") -> None:
+    subject = score.get("subject")
+    key = score.get(*_OBSERVATION, *_TRACE).name() or subject.get("id").name() or trace
+    criterion = score.get("name").name()
+    kind = score.get("dataType", "data_type").name().upper()
+    value, words = score.get("value"), score.get("stringValue", "string_value")
+    number = value.number() if isinstance(value.value, int | float) else read_number(value.text())
+    comment, labels = score.get("comment").text(), None
+    if kind == "BOOLEAN":
+        gathering.scales.setdefault(criterion, Scale(0, 1))
+        number = {"true": 1.0, "false": 0.0}.get((words.text() or value.text()).casefold(), number)
+    elif kind == "CATEGORICAL":
+        labels, number = (words.text() or value.text(),), None
+    elif kind in ("TEXT", "CORRECTION"):
+        comment, number = "\n".join(filter(None, (words.text() or value.text(), comment))), None
+    source = score.get("source").name().upper()
+    person = source == "ANNOTATION"
+    gathering.add(
+        Judgment(
+            instance=key,
+            criterion=criterion,
+            by=score.get("authorUserId", "author_user_id").name()
+            if person
+            else f"{LANGFUSE} {source.lower()}",
+            person=person,
+            score=number,
+            labels=labels,
+            comment=comment,
+            saved_at=score.get("timestamp", "updatedAt", "updated_at").time(),
+        ),
+        score.place,
+    )
+
+
+LANGFUSE_FORMAT = tool_format(
+    "langfuse", "Langfuse scores and traces (JSON, CSV)", LANGFUSE, _fits_langfuse, _read_langfuse
+)
+
+
+PHOENIX = "Phoenix"
+_KINDS = ("HUMAN", "LLM", "CODE")
+
+
+def _is_annotation(record: Node) -> bool:
+    return str(record.get("annotator_kind").value).upper() in _KINDS and bool(_span(record))
+
+
+def _is_span(record: Node) -> bool:
+    return bool(_span(record)) and _attribute(record, "output", "value").value is not None
+
+
+def _fits_phoenix(path: Path) -> bool:
+    return any(_is_annotation(record) or _is_span(record) for record in peek_records(path))
+
+
+def _read_phoenix(path: Path, gathering: Gathering) -> None:
+    for record in load_records(path):
+        if _is_annotation(record):
+            _read_annotation(record, gathering)
+        elif _span(record):
+            _read_span(record, gathering)
+        else:
+            gathering.left["Records that are neither a span nor an annotation, left out"] += 1
+
+
+def _span(record: Node) -> str:
+    name = record.get("span_id", "context.span_id").value or record.path("context", "span_id").value
+    return name.strip() if isinstance(name, str) else ""
+
+
+def _attribute(record: Node, *names: str) -> Node:
+    """Return an attribute. Its dotted name may be a column, a key or a path."""
+    dotted = ".".join(names)
+    attributes = record.get("attributes")
+    for node in (record.get(f"attributes.{dotted}"), attributes.get(dotted), attributes.path(*names)):
+        if node.value is not None:
+            return node
+    return Node(None, record.place)
+
+
+def _read_span(record: Node, gathering: Gathering) -> None:
+    instance = build_instance(
+        _span(record),
+        _attribute(record, "input", "value").chat(),
+        _attribute(record, "output", "value").chat(),
+        system=_attribute(record, "llm", "model_name").name() or record.get("name").name(),
+    )
+    gathering.add_instance(instance, record.place)
+
+
+def _read_annotation(record: Node, gathering: Gathering) -> None:
+    def result(name: str) -> Node:
+        nested = record.path("result", name)
+        return record.get(f"result.{name}") if nested.value is None else nested
+
+    score, label = result("score"), result("label").name()
+    number = score.number() if isinstance(score.value, int | float) else read_number(score.text())
+    kind = record.get("annotator_kind").name().upper()
+    person = kind == "HUMAN"
+    who = record.get("user_id", "identifier").name()
+    told = (label if number is not None else "", result("explanation").text())
+    gathering.add(
+        Judgment(
+            instance=_span(record),
+            criterion=record.get("annotation_name", "name").name(),
+            by=who if person else f"{PHOENIX} {kind.lower()} {record.get('identifier').name()}".strip(),
+            person=person,
+            score=number,
+            labels=(label,) if label and number is None else None,
+            comment="\n".join(filter(None, told)),
+            saved_at=record.get("updated_at", "created_at").time(),
+        ),
+        record.place,
+    )
+
+
+PHOENIX_FORMAT = tool_format(
+    "phoenix", "Phoenix annotations and spans (JSON, CSV)", PHOENIX, _fits_phoenix, _read_phoenix
+)
