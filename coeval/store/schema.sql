@@ -147,7 +147,8 @@ CREATE TABLE task (
   -- share of (annotator, instance) pairs that see only the passages that the draft quotes
   evidence_share REAL NOT NULL DEFAULT 0 CHECK (evidence_share >= 0),
   -- share of these pairs that see only the draft's lines of evidence
-  reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0)
+  reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
+  tools TEXT NOT NULL DEFAULT '' -- ids of the tools that an owner turned on, separated by spaces
 ) STRICT;
 
 -- Each version of a task's design columns, because a paper must report the design of its study.

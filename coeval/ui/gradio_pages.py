@@ -11,16 +11,13 @@ from coeval.ui.app.agreement.agreement_tab import AgreementTab
 from coeval.ui.app.criteria_tab import CriteriaTab
 from coeval.ui.app.scrutiny_tab import ScrutinyTab
 from coeval.ui.components.view import Node, el
-from coeval.ui.setup.crowd_people_tab import CrowdPeopleTab
-from coeval.ui.setup.crowd_tab import CrowdTab
-from coeval.ui.setup.data_tab import DataTab, InboxTab
-from coeval.ui.setup.hosting_tab import HostingTab
+from coeval.ui.setup.data_tab import DataTab
 from coeval.ui.setup.import_tab import ImportTab
 from coeval.ui.setup.people_tab import PeopleTab
-from coeval.ui.setup.plan_tab import PlanTab
 from coeval.ui.setup.prefill_tab import PrefillTab
 from coeval.ui.setup.review_tab import ReviewTab
 from coeval.ui.setup.tasks_tab import TasksTab
+from coeval.ui.setup.tools_tab import CORE_TOOLS, ToolsTab
 from coeval.ui.tabs import Page, StudyTab, Tab
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny import review
@@ -78,7 +75,7 @@ def _messages(context: Context, person: Person, slug: str) -> list[Node]:
         return []
     shown: list[Node] = []
     if person.role is Role.OWNER and (n := review.count_open_messages(context, person, slug)):
-        shown.append(el("a", f"Inbox {n}", href=f"admin?task={slug}&tab=inbox"))
+        shown.append(el("a", f"Inbox {n}", href=f"admin?task={slug}&tab=review"))
     if answers := review.list_answers(context, person, slug):
         lines = [
             el(
@@ -104,13 +101,10 @@ SETUP_TABS: tuple[type[Tab], ...] = (
     ImportTab,
     PrefillTab,
     DataTab,
-    PlanTab,
     PeopleTab,
     ReviewTab,
-    InboxTab,
-    CrowdTab,
-    CrowdPeopleTab,
-    HostingTab,
+    ToolsTab,
+    *CORE_TOOLS,
 )
 """The tabs of Set-up, in order within their groups; extensions' tabs are last in a group."""
 

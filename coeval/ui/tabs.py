@@ -232,8 +232,7 @@ class PageGroup(StrEnum):
 
     STUDY = "Study"
     PEOPLE = "People"
-    CROWD = "Crowd"
-    SERVER = "Server"
+    MORE = "More"
 
 
 class Tab(Panel):
@@ -246,6 +245,9 @@ class Tab(Panel):
     group: ClassVar[PageGroup] = PageGroup.STUDY
     """Its heading in the side bar of Set-up."""
 
+    purpose: ClassVar[str] = ""
+    """For a tool, the sentence on More tools. A tool is listed only if the study uses it or an owner turned it on."""
+
     wanted_after: Sequence[Event] = ()
     """Events after which other tabs may appear or disappear."""
 
@@ -253,6 +255,11 @@ class Tab(Panel):
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
         """Return whether the page lists the tab for this person and task."""
         return True
+
+    @classmethod
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether the study already uses this tool, so that it needs no turning on."""
+        return False
 
     @abstractmethod
     def load(self, person: Person, slug: str) -> Any:
@@ -357,11 +364,9 @@ class Page:
         with shown_refusals():
             person = get_person(self.context, request)
             slug = first_task(self.context, person, request)
-            wanted = self._list_wanted(person, slug)
+            wanted = self._list_wanted(person, slug, request)
             self._tell_unknown(person, slug, request)
             tab = request.query_params.get("tab")
-            if self.grouped and tab in {kind.id for kind in self.kinds}:
-                wanted.add(tab)  # a link leads to a page of Set-up even before its study exists
             if tab not in wanted:
                 tab = next(kind.id for kind in self.kinds if kind.id in wanted)
             # the first tab is open already: to open it again would load it twice
@@ -396,12 +401,17 @@ class Page:
                 )
             gr.Warning(html.escape(told), duration=None, title="")
 
-    def _list_wanted(self, person: Person, slug: str) -> set[str]:
-        return {kind.id for kind in self.kinds if self._is_wanted(kind, person, slug)}
+    def _list_wanted(self, person: Person, slug: str, request: gr.Request) -> set[str]:
+        turned_on = list_turned_on(self.context, person, slug)
+        if person.role is not Role.ANNOTATOR and (tab := request.query_params.get("tab")):
+            turned_on |= {tab}  # a link leads to a tool even before the study uses it
+        return {kind.id for kind in self.kinds if self._is_wanted(kind, person, slug, turned_on)}
 
-    def _is_wanted(self, kind: type[Tab], person: Person, slug: str) -> bool:
+    def _is_wanted(self, kind: type[Tab], person: Person, slug: str, turned_on: frozenset[str]) -> bool:
         try:
-            return kind.is_wanted(self.context, person, slug)
+            if not kind.is_wanted(self.context, person, slug):
+                return False
+            return not kind.purpose or kind.id in turned_on or kind.is_used(self.context, person, slug)
         except (NotAllowedError, NotFoundError):  # the task belongs to a crowd or to other people
             return False
 
@@ -420,9 +430,7 @@ class Page:
         with shown_refusals():
             person = get_person(self.context, request)
             slug = slug if slug and slug != UNFILLED else ""
-            wanted = self._list_wanted(person, slug)
-            if tab := request.query_params.get("tab"):
-                wanted.add(tab)
+            wanted = self._list_wanted(person, slug, request)
             with speaking(get_language(self.context, slug, person)):
                 return self._update_doors(wanted)
 
@@ -436,13 +444,23 @@ class Page:
             with speaking(get_language(self.context, slug or "", person)):
                 return [
                     *self._corner(person, slug or ""),
-                    self._unlisted(self._list_wanted(person, slug or "")),
+                    self._unlisted(self._list_wanted(person, slug or "", request)),
                 ]
 
 
 def _asks(kind: type[Tab]) -> bool:
     """Return whether a tab is not always listed."""
-    return kind.is_wanted.__func__ is not Tab.is_wanted.__func__  # type: ignore[attr-defined]
+    return bool(kind.purpose) or kind.is_wanted.__func__ is not Tab.is_wanted.__func__  # type: ignore[attr-defined]
+
+
+def list_turned_on(context: Context, person: Person, slug: str) -> frozenset[str]:
+    """Return the tools that an owner turned on for a task; annotators see only tools in use."""
+    if not slug or person.role is Role.ANNOTATOR:
+        return frozenset()
+    try:
+        return tasks.list_tools(context, person, slug)
+    except (NotAllowedError, NotFoundError):
+        return frozenset()
 
 
 def more_settings(elem_id: str, title: str = "More settings") -> gr.Accordion:

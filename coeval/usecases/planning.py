@@ -75,6 +75,13 @@ def get_planning(
 
 
 @use_case(OWNERS)
+def has_rule(context: Context, person: Person, slug: str) -> bool:
+    """Return whether a stopping rule is declared for the study."""
+    with context.store.read() as db:
+        return bool(teams.list_stopping_rules(db, require_task(db, slug).id))
+
+
+@use_case(OWNERS)
 def declare_rule(context: Context, person: Person, slug: str, rule: StoppingRule) -> StoppingRule:
     """Declare when the study has enough data; earlier rules stay on record.
 

@@ -325,6 +325,21 @@ def list_archived_runs(context: Context, person: Person, slug: str) -> list[Run]
         return [run for run in drafts.list_runs(db, require_task(db, slug).id) if run.id in away]
 
 
+@use_case(TEAM)
+def list_tools(context: Context, person: Person, slug: str) -> frozenset[str]:
+    """Return the ids of the tools that an owner turned on for a task."""
+    with context.store.read() as db:
+        return tasks.get_tools(db, require_task(db, slug).id)
+
+
+@use_case(OWNERS)
+def set_tool(context: Context, person: Person, slug: str, tool: str, *, on: bool) -> None:
+    """Turn a tool of a task on or off. Its data does not change."""
+    with context.store.write() as db:
+        task = require_task(db, slug).id
+        tasks.set_tools(db, task, tasks.get_tools(db, task) - {tool} | ({tool} if on else set()))
+
+
 def get_language(context: Context, slug: str, person: Person | None = None) -> str:
     """Return the language of a task's screens: the owner's choice for annotators and guests, or else English."""
     if person is not None and person.role is not Role.ANNOTATOR:

@@ -65,7 +65,7 @@ def test_passwords_sign_in_and_wrong_ones_do_not(browser: TestClient, accounts_c
 
 @pytest.mark.parametrize(
     "place",
-    ["?task=eli5&tab=scrutiny&item=q+1%2F2", "?task=eli5&at=3", "admin/?task=eli5&tab=inbox", "s/eli5"],
+    ["?task=eli5&tab=scrutiny&item=q+1%2F2", "?task=eli5&at=3", "admin/?task=eli5&tab=review", "s/eli5"],
 )
 def test_a_link_to_a_place_outlives_the_sign_in(
     browser: TestClient, accounts_context: Context, place: str

@@ -113,6 +113,7 @@ class FacetsTab(Tab):
     """The tab of Set-up with the check of links and the ruler."""
 
     title, id = "Facets", "facets"
+    purpose = "Puts people, judges, criteria and systems on one scale, to see who is harsh and what is hard."
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):

@@ -25,7 +25,7 @@ from coeval.extensions.judge.page_views import (
     opening_view,
     seal_view,
 )
-from coeval.extensions.judge.seal import LEAST_SHARE, MOST_SHARE, SHARE, seal_task
+from coeval.extensions.judge.seal import LEAST_SHARE, MOST_SHARE, SHARE, has_seal, seal_task
 from coeval.extensions.judge.state import JudgeState, get_certificate, get_judge_state
 from coeval.language import later, tr
 from coeval.llm.prompting.presets import PRESETS, get_preset
@@ -173,11 +173,17 @@ class JudgeTab(StudyTab):
     """The tab for splitting, learning, certification and export. Researchers can read it; only owners can act."""
 
     title, id = later("Judge"), "judge"
+    purpose = "Fits a model to people's scores, certifies it on other scores, and exports it as judge.json."
 
     @classmethod
     def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
         """Return True only for people who run the study, because the tab shows scores."""
         return person.role is not Role.ANNOTATOR
+
+    @classmethod
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether documents of the study are sealed."""
+        return bool(slug) and has_seal(context, person, slug)
 
     def build(self) -> None:
         self.closed = View(elem_id="judge-closed")

@@ -18,7 +18,7 @@ from coeval.extensions.judge.seal_types import Part, Seal, split_documents
 from coeval.llm.prompting.worked_examples import mark_document
 from coeval.store import Database
 from coeval.store.queries import tasks
-from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
 
 SHARE = 0.5
 """Half of the documents are sealed. A certificate's intervals narrow with more documents, while a judge gains little
@@ -62,6 +62,13 @@ def seal_task(context: Context, person: Person, slug: str, share: float = SHARE)
                 )
         queries_seal.record_seal(db, task.id, Seal(salt, share, person.name), parts)
         return require_seal(db, task.id, slug)
+
+
+@use_case(TEAM)
+def has_seal(context: Context, person: Person, slug: str) -> bool:
+    """Return whether documents of a task are sealed."""
+    with context.store.read() as db:
+        return queries_seal.get_seal(db, require_task(db, slug).id) is not None
 
 
 def require_seal(db: Database, task: int, slug: str) -> Seal:

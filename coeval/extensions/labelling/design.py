@@ -216,6 +216,13 @@ class EstimateDrawn:
 
 
 @use_case(OWNERS)
+def has_design(context: Context, person: Person, slug: str) -> bool:
+    """Return whether the items of a task were ever drawn with known probabilities."""
+    with context.store.read() as db:
+        return queries.get_last_design(db, require_task(db, slug).id) is not None
+
+
+@use_case(OWNERS)
 def get_labelling(context: Context, person: Person, slug: str, explain: Sequence[str] = ()) -> Labelling:
     """Return the worth of each way to draw, the newest design, and the means from its labels.
 

@@ -18,6 +18,7 @@ from coeval.extensions.labelling.design import (
     best_kind,
     end_design,
     get_labelling,
+    has_design,
     make_design,
 )
 from coeval.extensions.labelling.study_units import (
@@ -31,6 +32,7 @@ from coeval.stats.estimates import Estimate
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node, View, el, scrolling, table, table_of
 from coeval.ui.tabs import Panel, Tab, Update, need_task
+from coeval.usecases.access import Context
 from coeval.usecases.reports.statistics import get_statistic
 
 SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "labelling"}
@@ -195,6 +197,12 @@ class LabellingTab(Tab):
     """The tab of Set-up with corrected judges and labelling designs."""
 
     title, id = "Labelling", "labelling"
+    purpose = "Estimates the systems' means from few human labels, and chooses the items to label."
+
+    @classmethod
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether the study draws its items with a design."""
+        return bool(slug) and has_design(context, person, slug)
 
     def build(self) -> None:
         self.told = View(elem_id="labelling-told")

@@ -41,12 +41,14 @@ class ProlificTab(Tab):
     """The tab for one study on Prolific, from its draft to the last bonus."""
 
     title, id = "Prolific", "prolific"
-    group = PageGroup.CROWD
+    group = PageGroup.PEOPLE
+    purpose = "Publishes a crowd study on Prolific, reviews its submissions, and pays bonuses."
 
     @classmethod
-    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return whether the task has a crowd plan, so that the page is listed."""
-        return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether people of this task come from Prolific."""
+        plan = plans.get_plan(context, person, slug) if slug and person.role is Role.OWNER else None
+        return plan is not None and plan.terms.service == "prolific"
 
     def build(self) -> None:
         self.live = View(elem_id="prolific-live")

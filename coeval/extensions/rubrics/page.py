@@ -50,12 +50,11 @@ class RubricsTab(StudyTab):
     """The tab where everybody reviews and judges, the team sees figures, and owners start the model."""
 
     title, id = later("Rubrics"), "rubrics"
+    purpose = "Judges each instance by criteria of its own, each with points, as in HealthBench."
 
     @classmethod
-    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return whether to show the tab. Annotators see it if instances have their own criteria."""
-        if person.role is not Role.ANNOTATOR:
-            return True
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether instances have their own criteria."""
         return bool(slug) and has_rubrics(context, person, slug)
 
     def build(self) -> None:

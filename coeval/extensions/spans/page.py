@@ -216,12 +216,11 @@ class SpansTab(StudyTab):
     """The tab for a task's error spans; owners choose the typology here."""
 
     title, id = later("Spans"), "spans"
+    purpose = "Marks errors in the text, each with a category and a severity, as in MQM."
 
     @classmethod
-    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return whether to show the tab. Annotators see it if people mark spans in the study."""
-        if person.role is not Role.ANNOTATOR:
-            return True
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether people mark spans in the study."""
         return bool(slug) and annotation.get_typology(context, person, slug) is not None
 
     def build(self) -> None:

@@ -282,6 +282,15 @@ def set_design(db: Database, task: int, design: Design, by: str) -> None:
     )
 
 
+def get_tools(db: Database, task: int) -> frozenset[str]:
+    """Return the ids of the tools that an owner turned on for a task."""
+    return frozenset(str(scalar(db, "SELECT tools FROM task WHERE id = ?", [task])).split())
+
+
+def set_tools(db: Database, task: int, tools: Iterable[str]) -> None:
+    db.table("task").update(task, {"tools": " ".join(sorted(tools))})
+
+
 def get_last_design_change(db: Database, task: int) -> tuple[str, str] | None:
     """Return the time and author of the last design change; None if there was none."""
     row = get_row(

@@ -31,6 +31,15 @@ def read_decimal(name: str, text: str | None, most: float) -> float | None:
     return value
 
 
+def clock(at: str) -> str:
+    """Return a stored time as people read it, UTC to the minute."""
+    return at[:16].replace("T", " ") or "time unknown"
+
+
+def score_words(score: float | None) -> str:
+    return "–" if score is None else f"{score:g}"
+
+
 # Estimates in words: the figure, its interval, and the details for judging it.
 
 

@@ -1,4 +1,4 @@
-"""Set-up, Crowd: distribute a task to a crowd, and run, pause and close the study."""
+"""Set-up, Crowd: distribute a task to a crowd, run, pause and close the study, and see its people."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Person, Plan, Proof, StudyState, Terms
+from coeval.domain import Person, Plan, Proof, Role, StudyState, Terms
 from coeval.ui.components.form import Form, read_line
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import View, el
+from coeval.ui.setup.crowd_people import CrowdPeopleBox
 from coeval.ui.setup.crowd_views import build_status
 from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, need_task
 from coeval.usecases import tasks
+from coeval.usecases.access import Context
 from coeval.usecases.crowd import exams, plans
 
 OWN = ("per_instance", "batch", "quota", "reserve_minutes")
@@ -40,10 +42,16 @@ NEXT = {
 
 
 class CrowdTab(Tab):
-    """The tab with the plan of a task for a crowd, its answer keys, and its state."""
+    """The tab with the plan of a task for a crowd, its answer keys, its state and its people."""
 
-    title, id = "Crowd study", "crowd"
-    group = PageGroup.CROWD
+    title, id = "Crowd", "crowd"
+    group = PageGroup.PEOPLE
+    purpose = "Assigns the work to paid people who follow a link, with an exam, attention checks and a completion code."
+
+    @classmethod
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether the task has a plan for a crowd."""
+        return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", visible=False) as self.off:
@@ -68,6 +76,7 @@ class CrowdTab(Tab):
                         for state in (StudyState.RUNNING, StudyState.PAUSED, StudyState.CLOSED)
                     }
                     save = gr.Button("Save the plan", variant="primary", elem_id="crowd-save", scale=0)
+            self.people = CrowdPeopleBox(self.context, self.task)
             self._build_sure()
             self._build_keys()
         self.on(use.click, self.on_use, outputs=[self.off, self.form])
@@ -77,7 +86,8 @@ class CrowdTab(Tab):
 
     def _build_sure(self) -> None:
         """Build the confirmation before a change of state, with a button only for the requested state."""
-        self.outputs = [self.off, self.form, self.status, *self.fields.inputs, *self.asks.values()]
+        own = [self.off, self.form, self.status, *self.fields.inputs, *self.asks.values()]
+        self.outputs = [*own, *self.people.outputs]
         with gr.Column(elem_classes="card", elem_id="crowd-sure", visible=False) as self.sure:
             self.question = View(elem_id="crowd-question")
             with gr.Row(elem_classes="actions"):
@@ -115,6 +125,7 @@ class CrowdTab(Tab):
                 self.status: shown,
                 self.off: gr.Column(visible=False),
                 self.form: gr.Column(visible=True),
+                **self.people.load(person, slug),
             }
         plan = plans.get_plan(self.context, person, slug)
         known = tasks.list_tasks(self.context, person)
@@ -134,6 +145,7 @@ class CrowdTab(Tab):
             **show(stands, OWN),
             **show(stands.terms, self.fields.components.keys() - {*OWN, "exam"}),
             self.fields["exam"]: gr.Dropdown(tests, value=exam),
+            **self.people.load(person, slug),
         }
 
     def on_use(self, person: Person, slug: str) -> Update:

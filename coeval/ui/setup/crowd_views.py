@@ -1,4 +1,4 @@
-"""The content of the two Crowd tabs: a study's state and address, people and progress, and waiting exams."""
+"""The content of the Crowd page: a study's state and address, people and progress, and waiting exams."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _warnings(plan: Plan, settings: Settings) -> Iterator[str]:
     if terms.service and terms.proof != Proof.TOKEN:
         yield (
             "These links do not prove who comes: every worker can read them. A returning person needs the browser they"
-            " came with or their return code; without either, they wait for you under Crowd people. "
+            " came with or their return code; without either, they wait for you under Crowd. "
             "A new person gets one instance until the first save."
         )
     if terms.service and not terms.code_done:

@@ -72,25 +72,33 @@ def _heading(slug: str) -> Node:
 
 
 SHARES = {
-    "blind_share": ("Blind", "Share of a person’s instances judged without the draft.", "design-blind"),
-    "first_share": ("Judge first", "Share of instances scored before the draft is shown.", "design-first"),
+    "blind_share": ("Blind", "without the draft", "What the draft did to the scores.", "design-blind"),
+    "first_share": (
+        "Judge first",
+        "with the draft, after a first score",
+        "How far a person moves towards the draft.",
+        "design-first",
+    ),
     "evidence_share": (
         "Evidence only",
-        "Share of instances that show only the passages that the draft quotes.",
+        "with the passages that the draft quotes",
+        "What the quoted passages alone do to the scores.",
         "design-evidence",
     ),
     "reasons_share": (
         "Evidence and reasons",
-        "Share of instances that show the draft’s evidence without its conclusion and score.",
+        "with the draft’s evidence, without its conclusion and score",
+        "What the reasons do to the scores.",
         "design-reasons",
     ),
     "planted_share": (
         "Planted errors",
-        "Share of drafts with a deliberate error: a score off by one, or evidence from another instance.",
+        "with a draft that has an error on purpose",
+        "Who still reads the drafts: a score is off by one, or evidence is from another instance.",
         "design-planted",
     ),
 }
-"""Label, help text and id of each share; the page shows shares as percentages."""
+"""Label, the way of showing, what it tells, and id of each share; the page shows shares as percentages."""
 
 
 def _build_form() -> Form:
@@ -98,9 +106,21 @@ def _build_form() -> Form:
         {"display": Display, "layout": Layout, **dict.fromkeys(SHARES, lambda percent: percent / 100)},
         dict.fromkeys(SHARES, lambda share: round(100 * share)),
     )
-    with gr.Row():
-        for name, (label, info, elem_id) in SHARES.items():
-            form[name] = gr.Slider(0, 100, value=0, step=1, label=f"{label}, %", info=info, elem_id=elem_id)
+    with gr.Column(elem_id="design-shares"):
+        for name, (label, way, tells, elem_id) in SHARES.items():
+            with gr.Row(equal_height=True):
+                form[name] = gr.Number(
+                    0,
+                    label=f"{label}, %",
+                    precision=0,
+                    minimum=0,
+                    maximum=100,
+                    min_width=120,
+                    elem_id=elem_id,
+                )
+                with gr.Column(scale=4):
+                    View(el("p", f"Shown {way}. ", el("span.note", tells)))
+        View(el("p.note", "All other items are shown with the whole draft."))
     with gr.Row():
         form["idle_seconds"] = gr.Number(
             value=60,
@@ -117,13 +137,6 @@ def _build_form() -> Form:
             label="Text format",
             elem_id="design-display",
         )
-        form["hide_systems"] = gr.Checkbox(
-            value=True,
-            label="Hide who wrote the output",
-            info="Also hides ids and other columns that name the system.",
-            elem_id="design-hide",
-        )
-    with gr.Row():
         form["layout"] = gr.Radio(
             [("One criterion at a time", Layout.ONE.value), ("All criteria", Layout.ALL.value)],
             value=Layout.ONE.value,
@@ -131,19 +144,44 @@ def _build_form() -> Form:
             info="What annotators see first. The key V switches.",
             elem_id="design-layout",
         )
-        form["input_first"] = gr.Checkbox(
-            value=False,
-            label="Input above the output",
-            info="If off, the output is above a long input, and stays in view.",
-            elem_id="design-input-first",
-        )
-        form["wait_for_drafts"] = gr.Checkbox(
-            value=False,
-            label="Wait for drafts",
-            info="If off, items without a draft can be scored and are reported separately.",
-            elem_id="design-wait",
-        )
+    with gr.Row():
+        for name, on, label, info, elem_id in SWITCHES:
+            form[name] = gr.Checkbox(value=on, label=label, info=info, elem_id=elem_id)
     return form
+
+
+SWITCHES = (
+    (
+        "hide_systems",
+        True,
+        "Hide who wrote the output",
+        "Also hides ids and other columns that name the system.",
+        "design-hide",
+    ),
+    (
+        "input_first",
+        False,
+        "Input above the output",
+        "If off, the output is above a long input, and stays in view.",
+        "design-input-first",
+    ),
+    (
+        "wait_for_drafts",
+        False,
+        "Wait for drafts",
+        "If off, items without a draft can be scored and are reported separately.",
+        "design-wait",
+    ),
+)
+"""Field, default, label, help text and id of each switch of the design."""
+
+
+def design_hint(slug: str, design: Design) -> Node | None:
+    """Return the sentence on the design before people begin; None if the study measures what drafts do."""
+    if design.blind_share or design.first_share:
+        return None
+    link = el("a", "set it in the study design", href=f"?task={slug}&tab=tasks")
+    return el("p.note", "20% blind? Then you can say what the draft did to the scores: ", link, ".")
 
 
 def _state_view(stands: DesignState | None) -> Node:

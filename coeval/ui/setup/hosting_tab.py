@@ -12,6 +12,7 @@ from coeval.extending import load_parts
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import LoadedPanel, PageGroup, Tab, Update, more_settings, tell_done
+from coeval.usecases.access import Context
 from coeval.usecases.hosting import replication
 from coeval.usecases.hosting.replica import PlaceState
 from coeval.usecases.hosting.replication import SnapshotState
@@ -65,7 +66,14 @@ class HostingTab(Tab):
     """The tab for snapshots of the file, moving and publishing studies, and image hosts."""
 
     title, id = "Hosting", "hosting"
-    group = PageGroup.SERVER
+    group = PageGroup.MORE
+    purpose = "Snapshots of the database, moving a study to another server, the Hugging Face Hub, and hosts of images."
+
+    @classmethod
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether this server keeps snapshots."""
+        snapshots = context.settings.snapshots
+        return bool(snapshots.folder or snapshots.repo)
 
     def build(self) -> None:
         self.kept = View(elem_id="snapshots")

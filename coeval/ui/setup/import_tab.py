@@ -16,7 +16,7 @@ from coeval.domain import Column, ColumnRole, Person
 from coeval.errors import CoevalError, InputError
 from coeval.extending import load_parts
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.setup.design_box import QUESTION, RoleTable
+from coeval.ui.setup.design_box import QUESTION, RoleTable, design_hint
 from coeval.ui.setup.import_views import (
     LABELS,
     examples_view,
@@ -34,7 +34,7 @@ from coeval.ui.setup.import_views import (
 from coeval.ui.tabs import Tab, Update, more_settings, need_task, task_choices
 from coeval.usecases import tasks
 from coeval.usecases.access import OWNERS
-from coeval.usecases.scrutiny.design import list_columns
+from coeval.usecases.scrutiny.design import get_design, list_columns
 from coeval.usecases.study_import import ImportOptions, ImportReport, import_file, list_sources, read_scale
 from coeval.usecases.tasks import make_slug
 
@@ -316,6 +316,7 @@ class ImportTab(Tab):
                 report,
                 tasks.get_task_state(self.context, person, report.task),
                 list_columns(self.context, person, report.task),
+                design_hint(report.task, get_design(self.context, person, report.task).design),
             ),
             self.task: task_choices(self.context, person, report.task),
         }

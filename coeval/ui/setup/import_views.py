@@ -140,7 +140,10 @@ def refused_view(error: CoevalError, title: str = "This cannot be read") -> Node
     return el("div.card.error", el("h4", title), el("p", tell(error)), role="alert")
 
 
-def report_view(report: ImportReport, stands: TaskState, columns: Sequence[Column]) -> Node:
+def report_view(
+    report: ImportReport, stands: TaskState, columns: Sequence[Column], hint: Node | None = None
+) -> Node:
+    """Return what an import did, and the next step; ``hint`` is the sentence on the study design."""
     hidden = [column.name for column in columns if column.is_open]
     to_choose = f"Hidden until you show them under Tasks, Visibility of other columns: {', '.join(hidden)}."
     return el(
@@ -149,6 +152,7 @@ def report_view(report: ImportReport, stands: TaskState, columns: Sequence[Colum
         el("p", str(report)),
         el("ul", *(el("li", line) for line in report.notes)) if report.notes else None,
         el("p", to_choose) if hidden else None,
+        hint,
         next_view(stands, in_setup=True),
         role="status",
     )

@@ -14,6 +14,7 @@ from coeval.stats.sample_size import Assumed, Needed
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import planning
+from coeval.usecases.access import Context
 from coeval.usecases.planning import Planning
 
 SCORES, ASSUMED = "the scores so far", "assumed spreads"
@@ -37,6 +38,12 @@ class PlanTab(Tab):
     """The tab with a plan from scores or assumptions, and the rule for stopping."""
 
     title, id = "Plan", "plan"
+    purpose = "Computes how many documents and people the study needs, and declares when it may stop."
+
+    @classmethod
+    def is_used(cls, context: Context, person: Person, slug: str) -> bool:
+        """Return whether the study has a stopping rule."""
+        return bool(slug) and planning.has_rule(context, person, slug)
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):

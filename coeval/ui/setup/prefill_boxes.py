@@ -9,6 +9,7 @@ import gradio as gr
 
 from coeval.domain import DraftAnswer, Person, Run, RungCount
 from coeval.llm.prompting.presets import PRESETS, Preset, get_preset
+from coeval.llm.prompting.template_files import PERSONAS
 from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
@@ -28,34 +29,42 @@ from coeval.usecases.drafting.execution import (
 )
 from coeval.usecases.drafting.run_settings import RunSettings
 
-PRESET_FIELDS = ("protocol", "samples", "temperature", "top_p", "templates", "steps")
+PAPER_FIELDS = ("protocol", "samples", "temperature", "top_p", "templates", "steps", "persona")
+PERSONA = "persona:"
+"""The beginning of a persona's entry in the menu of papers."""
 
 
 class PresetBox(Panel):
-    """The box to choose a preset, read about it, and establish its criteria if it has any."""
+    """The box to judge as in a paper, read about it, and establish its criteria if it has any."""
 
     def build(self) -> None:
-        choices = [("None", ""), *((preset.title, name) for name, preset in PRESETS.items())]
-        self.preset = gr.Dropdown(choices, value="", label="Preset", elem_id="prefill-preset")
+        papers = [(preset.title, name) for name, preset in PRESETS.items()]
+        personas = [
+            (f"A Closer Look, persona: {what}", PERSONA + name) for name, what in PERSONAS.items() if name
+        ]
+        self.preset = gr.Dropdown(
+            [("None", ""), *papers, *personas], value="", label="As in a paper", elem_id="prefill-preset"
+        )
         self.about = View(elem_id="preset-about")
         self.take = gr.Button(
             "Use its criteria", visible=False, elem_id="preset-criteria", scale=0, size="sm"
         )
 
     def fill(self, form: Form) -> None:
-        """Make a choice fill the fields of ``PRESET_FIELDS``."""
+        """Make a choice fill the fields of ``PAPER_FIELDS``."""
         self.form = form
-        self.outputs = [self.about, self.take, *(form[name] for name in PRESET_FIELDS)]
+        self.outputs = [self.about, self.take, *(form[name] for name in PAPER_FIELDS)]
         self.on(self.preset.input, self.on_choose, [self.preset])
         self.on(self.take.click, self.on_take, [self.preset], self.about)
 
     def on_choose(self, person: Person, slug: str, name: str | None) -> Update:
-        preset = get_preset(name) if name else None
-        shown = RunSettings(**(preset.settings if preset else {}))  # type: ignore[arg-type]
+        _, is_persona, persona = (name or "").partition(PERSONA)
+        preset = get_preset(name) if name and not is_persona else None
+        shown = RunSettings(**(preset.settings if preset else {"persona": persona}))  # type: ignore[arg-type]
         return {
             self.about: preset_view(preset) if preset else None,
             self.take: gr.Button(visible=bool(preset and preset.criteria)),
-            **self.form.show(shown, PRESET_FIELDS),
+            **self.form.show(shown, PAPER_FIELDS),
         }
 
     def on_take(self, person: Person, slug: str, name: str | None) -> Node:

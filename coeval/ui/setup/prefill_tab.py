@@ -11,7 +11,7 @@ import gradio as gr
 from coeval.domain import Job, JobState, Person
 from coeval.errors import NotFoundError
 from coeval.extending import load_parts
-from coeval.llm.prompting.template_files import PERSONAS, list_wordings
+from coeval.llm.prompting.template_files import list_wordings
 from coeval.llm.protocols.protocol import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.ui.app.criteria_views import model_hint
@@ -19,6 +19,7 @@ from coeval.ui.components.form import Form, read_count, read_line
 from coeval.ui.components.next_step import find_next, next_view
 from coeval.ui.components.number_words import read_decimal
 from coeval.ui.components.view import Node, View, el, image_view, jobs_view
+from coeval.ui.setup.design_box import design_hint
 from coeval.ui.setup.prefill_boxes import (
     Counted,
     FollowingBox,
@@ -32,6 +33,7 @@ from coeval.usecases.drafting import jobs, run_preview
 from coeval.usecases.drafting.jobs import get_worker
 from coeval.usecases.drafting.model_requests import MAX_TOKENS, suggest_decisions
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
+from coeval.usecases.scrutiny.design import get_design
 
 EFFORTS = ["", "minimal", "low", "medium", "high"]
 Seen = tuple[object, ...]
@@ -61,6 +63,7 @@ class PrefillTab(Tab):
                         scale=0,
                     )
             with gr.Column(scale=3, elem_id="prefill-answers"):
+                self.design = View(elem_id="prefill-design")
                 self.estimate = View(elem_id="prefill-note")
                 self.jobs = View(elem_id="jobs")
                 with gr.Row(elem_classes="actions"):
@@ -103,7 +106,7 @@ class PrefillTab(Tab):
     def _wire(self) -> None:
         buttons = [self.cancel, self.resume, self.retry, self.show]
         state = [self.jobs, *buttons, self.seen, *self.runs.outputs]
-        self.outputs = [*state, *self.steps.outputs, *self.following.outputs]
+        self.outputs = [*state, self.design, *self.steps.outputs, *self.following.outputs]
         self.outputs += [one for box in self.boxes for one in box.outputs]
         settings = self.form.inputs
         asked: dict[str, Any] = {"outputs": self.estimate, "show_progress": "minimal"}
@@ -120,6 +123,7 @@ class PrefillTab(Tab):
         if not slug:
             return {self.jobs: None}
         state = self._state(person, slug)
+        state[self.design] = design_hint(slug, get_design(self.context, person, slug).design)
         with suppress(NotFoundError):  # without criteria or instances, these boxes have no content yet
             for box in (self.steps, *self.boxes):
                 state |= box.update(person, slug)
@@ -264,9 +268,7 @@ def _build_protocol(form: Form) -> None:
     with gr.Row():
         form["price_in"] = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
         form["price_out"] = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
-    form["persona"] = gr.Dropdown(
-        [(what, name) for name, what in PERSONAS.items()], value="", label="Persona"
-    )
+    form["persona"] = gr.State("")  # the menu of papers sets it
     form["logprobs"] = gr.Checkbox(label="Expected score from log-probabilities")
     with gr.Row():
         form["explain"] = gr.Dropdown(

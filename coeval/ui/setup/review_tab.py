@@ -1,8 +1,9 @@
-"""Set-up, Review: people's work side by side, decisions on disputes, working habits, and recent changes."""
+"""Set-up, Review: messages, people's work side by side, decisions on disputes, habits, and recent changes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import gradio as gr
 
@@ -21,7 +22,9 @@ from coeval.domain import (
 from coeval.errors import InputError
 from coeval.rules.evaluation_rows import name_rows
 from coeval.rules.screening import Habits
+from coeval.ui.components.number_words import clock, score_words
 from coeval.ui.components.view import Node, View, el, table, text_view
+from coeval.ui.setup.messages_box import MessagesBox
 from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, tell_done
 from coeval.usecases import criteria_rounds
 from coeval.usecases.scrutiny import design, review
@@ -38,15 +41,6 @@ ARMS = {
     Arm.UNDRAFTED: "no draft could be read",
 }
 SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revised", Action.ADD: "added"}
-
-
-def clock(at: str) -> str:
-    """Return a stored time as people read it, UTC to the minute."""
-    return at[:16].replace("T", " ") or "time unknown"
-
-
-def number(score: float | None) -> str:
-    return "–" if score is None else f"{score:g}"
 
 
 def comparison_view(comparison: Comparison) -> Node:
@@ -80,17 +74,19 @@ def _texts(comparison: Comparison) -> list[Node]:
 
 
 def _score_row(comparison: Comparison) -> list[Node | None]:
-    drafted = number(comparison.draft.score if comparison.draft else None)
+    drafted = score_words(comparison.draft.score if comparison.draft else None)
     return ["Score", drafted, *(_score_cell(column) for column in comparison.columns)]
 
 
 def _score_cell(column: Column) -> Node:
     latest = column.latest
-    before = f"{number(column.first.score)} before the draft" if column.first else None
-    planted = f"shown {number(latest.shown_score)} as a planted error" if latest.planted == "score" else None
+    before = f"{score_words(column.first.score)} before the draft" if column.first else None
+    planted = (
+        f"shown {score_words(latest.shown_score)} as a planted error" if latest.planted == "score" else None
+    )
     return el(
         "div",
-        el("strong", number(latest.score)),
+        el("strong", score_words(latest.score)),
         el("p.note", " · ".join(part for part in (ARMS[column.arm], before, planted) if part)),
     )
 
@@ -146,7 +142,10 @@ def _history_row(comparison: Comparison) -> list[Node | None]:
 def _history_cell(column: Column) -> Node:
     latest = column.latest
     earlier = [
-        el("p.note", f"{clock(save.submitted_at)} · version {save.revision} · score {number(save.score)}")
+        el(
+            "p.note",
+            f"{clock(save.submitted_at)} · version {save.revision} · score {score_words(save.score)}",
+        )
         for save in column.revisions[:-1]
     ]
     seconds = f" · {latest.active_ms / 1000:.0f} s" if latest.active_ms is not None else ""
@@ -208,9 +207,9 @@ def changes_view(changes: Sequence[Change]) -> Node:
             change.person,
             change.instance,
             change.criterion,
-            number(change.score)
+            score_words(change.score)
             if change.revision == 1
-            else f"{number(change.before)} → {number(change.score)}",
+            else f"{score_words(change.before)} → {score_words(change.score)}",
             str(change.revision),
             str(change.n_changed),
         ]
@@ -222,7 +221,7 @@ def changes_view(changes: Sequence[Change]) -> Node:
 
 
 class ReviewTab(Tab):
-    """The tab with people's work side by side, decisions on disputes, working habits, and recent changes."""
+    """The tab with messages, people's work side by side, decisions on disputes, habits, and recent changes."""
 
     title, id = "Review", "review"
     group = PageGroup.PEOPLE
@@ -238,11 +237,13 @@ class ReviewTab(Tab):
             self.habits = View(elem_id="review-habits")
             self.who = gr.Dropdown([], label="Saves by", elem_id="review-who")
             self.changes = View(elem_id="review-changes")
+        self.inbox = MessagesBox(self.context, self.task)
+        self.followed_with = [self.inbox.state]
         self.revision = gr.State(0)
         chosen = [self.instance, self.criterion]
         self.outputs = [
             self.differing, *chosen, self.comparison, self.decide_box, self.score, self.note, self.revision,
-            self.habits, self.who, self.changes,
+            self.habits, self.who, self.changes, *self.inbox.outputs,
         ]  # fmt: skip
         self.on(self.differing.input, self.on_pick, [self.differing])
         self.on(self.compare.click, self.on_compare, chosen)
@@ -266,8 +267,11 @@ class ReviewTab(Tab):
 
     def load(self, person: Person, slug: str) -> Update:
         if not slug or criteria_rounds.get_criteria_set(self.context, person, slug) is None:
-            return self._nothing_yet()
-        return self._lists(person, slug) | self._compared(None)
+            return self._nothing_yet() | self.inbox.load(person, slug)
+        return self._lists(person, slug) | self._compared(None) | self.inbox.load(person, slug)
+
+    def follow(self, person: Person, slug: str, *values: Any) -> Update:
+        return self.inbox.follow(person, slug, *values)
 
     def on_pick(self, person: Person, slug: str, picked: str | None) -> Update:
         criterion, _, external_id = (picked or "").partition(":")

@@ -20,7 +20,7 @@ from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import save, walk
 
-STUDY = tuple(tab.title for tab in (*gradio_pages.STUDY_TABS, *load_parts("study_tabs")))
+STUDY = {tab.title: tab.id for tab in (*gradio_pages.STUDY_TABS, *load_parts("study_tabs"))}
 SET_UP = {tab.title: tab.id for tab in (*gradio_pages.SETUP_TABS, *load_parts("setup_pages"))}
 PAGES = ("signin", "help/annotate", "help/guide", "help/roles", "help/threats", "help/crowd")
 
@@ -77,9 +77,9 @@ def owner(browser: Any, server: Running) -> Iterator[Owner]:
 
 def test_every_tab_of_the_study(owner: Owner) -> None:
     page, by_tab = owner.page, {}
-    page.goto(owner.url)
-    page.locator("#me").get_by_text("Olu").wait_for()
-    for name in STUDY:
+    for name, at in STUDY.items():
+        page.goto(f"{owner.url}/?tab={at}")
+        page.locator("#me").get_by_text("Olu").wait_for()
         owner.open_tab(name)
         if name == "Agreement":
             page.locator("#agreement-tiles [data-whole=yes]").wait_for()
@@ -105,7 +105,7 @@ def test_every_tab_of_set_up(owner: Owner) -> None:
     by_tab = {}
     for name, at in SET_UP.items():
         tab = owner.page.get_by_role("tab", name=name, exact=True)
-        if not tab.count():  # of a crowd study: listed once there is one, or by its address
+        if not tab.count():  # a tool: listed once it is turned on, or by its address
             owner.page.goto(f"{owner.url}/admin/?tab={at}")
             tab.wait_for()
         tab.click()

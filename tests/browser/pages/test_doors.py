@@ -197,7 +197,7 @@ def test_an_invitation_makes_an_owner_who_leaves_everywhere_and_comes_back(
     page.get_by_role("button", name="Sign in").click()
     page.get_by_text("Ana · owner").wait_for()
     page.get_by_role("link", name="Set-up").click()
-    page.get_by_role("tab", name="Hosting").wait_for()
+    page.get_by_role("tab", name="More tools").wait_for()
 
 
 @opens("GET /invite/{token}", "POST /invite/{token}")

@@ -83,7 +83,7 @@ def test_an_answer_of_the_owner_leaves_the_top_bar_whole(owner: Any, server: Run
     page.get_by_role("button", name="Save comment").click()
     page.get_by_role("dialog").wait_for(state="detached")
     said = "It does, and so does the text that it was written from: " + "judge what is there. " * 8
-    owner.goto(f"{server.url}/admin/?task=demo&tab=inbox")
+    owner.goto(f"{server.url}/admin/?task=demo&tab=review")
     owner.locator("#inbox-messages .message").first.wait_for()
     settle(owner)
     owner.locator("#inbox-text textarea").fill(said)

@@ -11,7 +11,7 @@ import pytest
 from coeval.domain import Plan, Standing, StudyState, Terms
 from coeval.store.queries import people
 from coeval.ui.crowd_pages.arrival_views import PAGES
-from coeval.ui.setup import crowd_people_tab
+from coeval.ui.setup import crowd_people
 from coeval.ui.setup.crowd_views import PAGE
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import entry, exams, onboarding, overview, plans
@@ -64,7 +64,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     context = new_context(tmp_path_factory.mktemp("people"))
     open_study(context)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crowd_people_tab, "REFRESH_SECONDS", 2)
+        patch.setattr(crowd_people, "REFRESH_SECONDS", 2)
         server = Running(context)
     with server:
         host = Host(context, server.url)
@@ -79,7 +79,7 @@ def owner(host: Host, browser: Browser) -> Page:
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.set_default_timeout(60_000)
     enter(page, host.url, "Olu")
-    page.goto(f"{host.url}/admin/?task=demo&tab=crowd-people")
+    page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
     page.get_by_text(f"{WAITING} people wait for a decision").wait_for()
     return page
 
@@ -228,5 +228,5 @@ def test_an_owners_preview_leaves_no_trace(host: Host, browser: Browser) -> None
     page.goto(f"{host.url}/s/demo?{sent}")  # and by the link that people will follow
     page.get_by_text("nothing you do here is kept").wait_for()
     assert list_rows(host.context) == rows and page.context.cookies() == cookies
-    page.goto(f"{host.url}/admin/?task=demo&tab=crowd-people")
+    page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
     page.get_by_text("People and progress").wait_for()

@@ -91,7 +91,7 @@ def test_an_owner_excludes_one_of_two_submissions(
             onboarding.begin(context, person, "demo")
         assert len(work(context, person)) == 2
     owner = open_page(browser, server, "Olu")
-    owner.goto(f"{server.url}/admin/?task=demo&tab=crowd-people")
+    owner.goto(f"{server.url}/admin/?task=demo&tab=crowd")
     owner.click("#crowd-who input")
     owner.get_by_role("option", name=f"{person.name} (all 2 submissions)").wait_for()
     owner.get_by_role("option", name=f"{person.name} (finished, study one)").click()

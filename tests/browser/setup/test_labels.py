@@ -44,7 +44,7 @@ def test_a_study_is_measured_and_its_judge_corrected(owner: Any) -> None:
     rows = owner.locator("#facets-ruler section", has_text="Severity of raters").locator("tbody tr")
     expect(rows).to_have_count(5)
     expect(owner.locator("#facets-chart svg.marks").first).to_be_visible()
-    owner.get_by_role("tab", name="Labelling").click()
+    owner.goto(owner.url.replace("tab=facets", "tab=labelling"))
     expect(owner.locator("#labelling-options tbody tr")).to_have_count(3)
     owner.locator("#labelling-labels input").fill("10")
     owner.locator("#labelling-draw").click()

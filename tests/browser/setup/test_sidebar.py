@@ -1,4 +1,4 @@
-"""Set-up's side bar in Chromium: groups, keys, a phone, a crowd off until wanted, and what annotators see."""
+"""Set-up's side bar in Chromium: groups, keys, a phone, tools that are turned on, and what annotators see."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tests.support.serving.server import Running, new_context
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 
 GROUPS = {
-    "Study": {"Tasks", "Import", "Pre-fill", "Data", "Plan"},
-    "People": {"People", "Review", "Inbox"},
-    "Crowd": {"Crowd study"},
-    "Server": {"Hosting"},
+    "Study": ["Tasks", "Import", "Pre-fill", "Data"],
+    "People": ["People", "Review"],
+    "More": ["More tools"],
 }
+"""The pages of a new owner: at most seven."""
 LIST_GROUPS = """() => {
     const groups = {};
     let at = '';
@@ -65,17 +65,46 @@ def tab(page: Any, name: str) -> Any:
     return page.get_by_role("tab", name=name, exact=True)
 
 
-def test_four_groups_and_a_crowd_that_is_off_until_wanted(owner: Any, server: Running, slug: str) -> None:
+def test_a_new_owner_sees_seven_pages_and_three_tabs(owner: Any, server: Running, slug: str) -> None:
     page = owner
     page.goto(f"{server.url}/admin/?task={slug}")
     expect(tab(page, "Tasks")).to_have_attribute("aria-selected", "true")
     page.locator("#task-state .card").wait_for()
-    groups = page.evaluate(LIST_GROUPS)
-    assert list(groups) == list(GROUPS)
-    for name, pages in GROUPS.items():
-        assert pages <= set(groups[name]), name
-    assert groups["Crowd"] == ["Crowd study"]
-    tab(page, "Crowd study").click()
+    assert page.evaluate(LIST_GROUPS) == GROUPS
+    page.goto(f"{server.url}/?task={slug}")
+    page.wait_for_function(OPENED)
+    assert list_study_tabs(page) == ["Criteria", "Scrutiny", "Agreement"]
+
+
+def list_study_tabs(page: Any) -> list[str]:
+    titles = page.locator("#tabs > .tab-wrapper [role=tab]")
+    return [one.inner_text().strip() for one in titles.all() if one.is_visible()]
+
+
+def test_more_tools_says_what_each_is_for_and_turns_it_on(owner: Any, server: Running, slug: str) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task={slug}&tab=tools")
+    for tool, purpose in {"plan": "how many documents", "judge": "judge.json", "spans": "MQM"}.items():
+        box = page.locator(f"#tool-{tool}")
+        expect(box).to_contain_text(purpose)
+        box.get_by_role("checkbox").check()
+        page.get_by_text("is on for this study.").first.wait_for()
+        settle(page)
+    tab(page, "Plan").click()
+    page.locator("#plan-view p").first.wait_for()
+    page.goto(f"{server.url}/?task={slug}")
+    page.wait_for_function(OPENED)
+    assert list_study_tabs(page) == ["Criteria", "Scrutiny", "Agreement", "Judge", "Spans"]
+    page.goto(f"{server.url}/admin/?task={slug}&tab=tools")
+    expect(page.locator("#tool-plan").get_by_role("checkbox")).to_be_checked()
+    page.locator("#tool-plan").get_by_role("checkbox").uncheck()
+    page.get_by_text("Plan is off for this study.").first.wait_for()
+    expect(tab(page, "Plan")).to_be_hidden()
+
+
+def test_a_tool_in_use_stays_on(owner: Any, server: Running, slug: str) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task={slug}&tab=crowd")
     expect(page.locator("#crowd-save")).to_be_hidden()
     use_crowd(page)
     for name, value in {"k": 1, "batch": 1, "quota": 4, "enough": 1}.items():
@@ -85,11 +114,12 @@ def test_four_groups_and_a_crowd_that_is_off_until_wanted(owner: Any, server: Ru
     page.get_by_label("Nothing", exact=True).check()
     page.click("#crowd-save")
     page.get_by_text("The plan is saved.").wait_for()
-    tab(page, "Crowd people").wait_for()
-    groups = page.evaluate(LIST_GROUPS)
-    assert list(groups) == list(GROUPS)
-    assert groups["Crowd"][:2] == ["Crowd study", "Crowd people"]
-    assert "Hosting" in groups["Server"]
+    page.locator("#crowd-people-page").wait_for()
+    page.goto(f"{server.url}/admin/?task={slug}&tab=tools")
+    box = page.locator("#tool-crowd").get_by_role("checkbox")
+    expect(box).to_be_checked()
+    expect(box).to_be_disabled()
+    tab(page, "Crowd").wait_for()
 
 
 def test_the_keys_of_the_side_bar(owner: Any, server: Running) -> None:
@@ -106,11 +136,11 @@ def test_the_keys_of_the_side_bar(owner: Any, server: Running) -> None:
     expect(tab(page, "Import")).to_have_attribute("aria-selected", "true")
     page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
     page.keyboard.press("End")
-    expect(tab(page, "Hosting")).to_be_focused()
+    expect(tab(page, "More tools")).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(tab(page, "Tasks")).to_be_focused()
     page.keyboard.press("ArrowUp")
-    expect(tab(page, "Hosting")).to_be_focused()
+    expect(tab(page, "More tools")).to_be_focused()
     # the list is one stop of the tab key
     stops = page.locator("#tabs [role=tab]:not([tabindex='-1'])")
     expect(stops).to_have_count(1)
@@ -127,7 +157,7 @@ def test_on_a_phone_the_side_bar_is_a_menu(owner: Any, server: Running) -> None:
     expect(menu).to_have_text("People")
     expect(menu).to_have_attribute("aria-expanded", "false")
     expect(tab(page, "Data")).to_be_hidden()
-    for name in ("Data", "Pre-fill", "Hosting", "Plan", "Import", "Tasks"):
+    for name in ("Data", "Pre-fill", "More tools", "Review", "Import", "Tasks"):
         menu.click()
         expect(menu).to_have_attribute("aria-expanded", "true")
         tab(page, name).click()

@@ -534,13 +534,18 @@ def setup_tasks() -> list[Door]:
         Door("usecases.scrutiny.review.list_changes", setup("review-who", "input", first=("review",))),
         Door("usecases.scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared,
                                                                pick=False)),
-        Door("usecases.scrutiny.review.list_messages", setup("inbox", "select")),
-        Door("usecases.scrutiny.review.answer_message", setup("inbox-send", first=("inbox",), put=fixed(
+        Door("usecases.scrutiny.review.list_messages", setup("review", "select")),
+        Door("usecases.scrutiny.review.answer_message", setup("inbox-send", first=("review",), put=fixed(
             inbox_message="1", inbox_text="Thank you."), pick=False), EITHER, ALL, says="was removed or changed"),
         Door("usecases.scrutiny.review.count_open_messages", event(MAIN, "task-picker", "change"), part=True),
         Door("usecases.scrutiny.review.list_answers", event(MAIN, "task-picker", "change")),
         *(Door(f"usecases.planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),
         Door("usecases.planning.get_planning", setup("plan-work", first=("plan",))),
+        Door("usecases.tasks.list_tools", setup("tools", "select"), part=True),
+        Door("usecases.tasks.set_tool", setup("tool-plan", "input", first=("tools",), put=fixed(tool_plan=True))),
+        Door("usecases.planning.has_rule", setup("tools", "select"), part=True),
+        Door("extensions.labelling.design.has_design", setup("tools", "select"), part=True),
+        Door("extensions.judge.seal.has_seal", setup("tools", "select"), part=True),
         Door("extensions.labelling.design.get_labelling", setup("labelling", "select")),
         Door("extensions.labelling.design.get_labelling", setup("labelling-regress", first=("labelling",))),
         Door("extensions.labelling.design.make_design", setup("labelling-draw", first=("labelling",), put=fixed(
@@ -657,7 +662,7 @@ def setup_people() -> list[Door]:
 
 def setup_crowd() -> list[Door]:
     planned: dict[str, Any] = {"first": ("crowd",), "task": "joined"}
-    in_exam: dict[str, Any] = {"first": ("crowd-people",), "task": "exam", "pick": False}
+    in_exam: dict[str, Any] = {"first": ("crowd",), "task": "exam", "pick": False}
     said = chosen("crowd-who", crowd_comment="As was agreed.")
     twice = chosen("crowd-who", repeat="crowd-comment")
 
@@ -675,15 +680,9 @@ def setup_crowd() -> list[Door]:
             for state in ("running", "paused", "closed")
         ),
         Door("usecases.crowd.exams.set_keys", setup("crowd-keys-save", first=("crowd",), put=KEYS)),
-        Door(
-            "usecases.crowd.overview.get_overview", setup("crowd-people", "select", task="joined"), part=True
-        ),
-        Door(
-            "usecases.crowd.overview.list_reviews", setup("crowd-people", "select", task="joined"), part=True
-        ),
-        Door(
-            "usecases.crowd.plans.list_returning", setup("crowd-people", "select", task="joined"), part=True
-        ),
+        Door("usecases.crowd.overview.get_overview", setup("crowd", "select", task="joined"), part=True),
+        Door("usecases.crowd.overview.list_reviews", setup("crowd", "select", task="joined"), part=True),
+        Door("usecases.crowd.plans.list_returning", setup("crowd", "select", task="joined"), part=True),
         Door("usecases.crowd.plans.decide_return", setup("crowd-let-in", put=asked, **in_exam), OWN),
         Door("usecases.crowd.plans.decide_return", setup("crowd-turn-away", put=asked, **in_exam), OWN),
         Door(

@@ -1,4 +1,4 @@
-"""Set-up, Crowd people: participants with their progress, exams to review, and decisions on submissions."""
+"""Set-up, Crowd: participants with their progress, exams to review, and decisions on submissions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Attempt, Participant, Person, Role
+from coeval.domain import Attempt, Participant, Person
 from coeval.errors import InputError, NotFoundError
 from coeval.stats.report.agreement import people_alphas
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.number_words import shown as shown_estimate
-from coeval.ui.components.view import View, el
+from coeval.ui.components.view import View
 from coeval.ui.setup.crowd_views import (
     PAGE,
     count_pages,
@@ -28,7 +28,7 @@ from coeval.ui.setup.crowd_views import (
     reviews_view,
     sort_rows,
 )
-from coeval.ui.tabs import PageGroup, Tab, Update
+from coeval.ui.tabs import LoadedPanel, Update
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import overview, plans
 from coeval.usecases.crowd.overview import Row
@@ -39,72 +39,73 @@ REFRESH_SECONDS = 20
 
 SUBMISSION = re.compile(r"(?P<name>.+)#(?P<arrival>\d{1,18})")
 
-DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("remove", "Remove all their data at their request", {"min_width": 320}),
-    ("undo", "Undo their withdrawal", {"min_width": 200}),
-    ("reject", "Exclude from the statistics", {"min_width": 240}),
-    ("refuse", "Refuse", {}),
-    ("admit", "Admit", {"variant": "primary"}),
+DECISIONS: tuple[tuple[str, str, int | None], ...] = (
+    ("remove", "Remove all their data at their request", 320),
+    ("undo", "Undo their withdrawal", 200),
+    ("reject", "Exclude from the statistics", 240),
+    ("refuse", "Refuse", None),
+    ("admit", "Admit", None),
 )
-"""Actions of an owner on people; irreversible ones are separate, and their button is never tinted."""
+"""Actions of an owner on people, with the width of each button."""
 
 
-class CrowdPeopleTab(Tab):
-    """The tab with the progress of a crowd study, exams to review, and actions on people."""
-
-    title, id = "Crowd people", "crowd-people"
-    group = PageGroup.CROWD
-
-    @classmethod
-    def is_wanted(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return whether to list the tab: once the task has a plan."""
-        return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
+class CrowdPeopleBox(LoadedPanel):
+    """The box with the progress of a crowd study, exams to review, and actions on people."""
 
     def build(self) -> None:
-        self.find = gr.Textbox(
-            label="Search",
-            info="By name, or by the service’s id of a person, study or session.",
-            elem_id="crowd-find",
-            max_lines=1,
-        )
-        with gr.Column(elem_classes="card", visible=False) as self.returning_box:
-            self.returning = View(elem_id="crowd-returning")
-            with gr.Row(elem_classes="actions"):
-                self.request = gr.Dropdown([], label="Return requests", elem_id="crowd-request")
-                let_in = gr.Button("Let in", elem_id="crowd-let-in", scale=0, variant="primary")
-                turn_away = gr.Button("Turn away", elem_id="crowd-turn-away", scale=0)
-        self.reviews = View(elem_id="crowd-reviews")
-        with gr.Column(elem_classes="card", visible=False) as self.deciding_box:
-            with gr.Row():
-                self.who = gr.Dropdown([], label="People", elem_id="crowd-who", multiselect=True)
-                comment = gr.Textbox(label="Comment for the record", elem_id="crowd-comment")
-            with gr.Row(elem_classes="actions"):
-                waiting = gr.Button("Select all waiting", scale=0, min_width=200, elem_id="crowd-waiting")
-                buttons = {
-                    name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
-                    for name, label, look in DECISIONS
-                }
-        with gr.Column(elem_classes="card"):
-            self.people = View(elem_id="crowd-people-page")
-            self.page = gr.Number(
-                1, label="Page", precision=0, minimum=1, elem_id="crowd-page", visible=False
+        with gr.Column(visible=False) as self.box:
+            self.progress = View(elem_id="crowd-progress")
+            self.find = gr.Textbox(
+                label="Search",
+                info="By name, or by the service’s id of a person, study or session.",
+                elem_id="crowd-find",
+                max_lines=1,
             )
-        self.progress = View(elem_id="crowd-progress")
+            self._build_returning()
+            self.reviews = View(elem_id="crowd-reviews")
+            self._build_deciding()
+            with gr.Column(elem_classes="card"):
+                self.people = View(elem_id="crowd-people-page")
+                self.page = gr.Number(
+                    1, label="Page", precision=0, minimum=1, elem_id="crowd-page", visible=False
+                )
         self.clock = gr.Timer(REFRESH_SECONDS, active=False)
         self.seen = gr.State({})
         self.outputs = [
             self.progress, self.people, self.page, self.reviews, self.returning, self.returning_box, self.request,
-            self.who, self.deciding_box, self.clock, self.seen,
+            self.who, self.box, self.clock, self.seen,
         ]  # fmt: skip
         where = [self.find, self.page]
-        for name, button in buttons.items():
-            self.on(button.click, partial(self.on_decision, name), [self.who, comment, *where])
-        for button, admit in ((let_in, True), (turn_away, False)):
+        for name, button in self.decisions.items():
+            self.on(button.click, partial(self.on_decision, name), [self.who, self.comment, *where])
+        for button, admit in ((self.let_in, True), (self.turn_away, False)):
             self.on(button.click, partial(self.on_return, admit), [self.request, *where])
-        self.on(waiting.click, self.on_waiting, [self.find], self.who)
+        self.on(self.waiting.click, self.on_waiting, [self.find], self.who)
         self.on(self.find.input, self.on_find, [self.find])
         self.on(self.page.input, self.on_page, where)
         self.on(self.clock.tick, self.on_tick, [*where, self.seen], quiet=True)
+
+    def _build_returning(self) -> None:
+        with gr.Column(elem_classes="card", visible=False) as self.returning_box:
+            self.returning = View(elem_id="crowd-returning")
+            with gr.Row(elem_classes="actions"):
+                self.request = gr.Dropdown([], label="Return requests", elem_id="crowd-request")
+                self.let_in = gr.Button("Let in", elem_id="crowd-let-in", scale=0)
+                self.turn_away = gr.Button("Turn away", elem_id="crowd-turn-away", scale=0)
+
+    def _build_deciding(self) -> None:
+        with gr.Column(elem_classes="card"):
+            with gr.Row():
+                self.who = gr.Dropdown([], label="People", elem_id="crowd-who", multiselect=True)
+                self.comment = gr.Textbox(label="Comment for the record", elem_id="crowd-comment")
+            with gr.Row(elem_classes="actions"):
+                self.waiting = gr.Button(
+                    "Select all waiting", scale=0, min_width=200, elem_id="crowd-waiting"
+                )
+                self.decisions = {
+                    name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", min_width=width)
+                    for name, label, width in DECISIONS
+                }
 
     def load(self, person: Person, slug: str) -> Update:
         return self.on_find(person, slug, "")
@@ -128,7 +129,7 @@ class CrowdPeopleTab(Tab):
         try:
             seen = overview.get_overview(self.context, person, slug)
         except NotFoundError:
-            return {"progress": el("p.note", "This task is not assigned to a crowd: see the Crowd tab.")}
+            return {"progress": None}
         rows = sort_rows(find_rows(seen.people, text))
         page = min(max(page, 1), count_pages(rows))
         waiting = _waiting(self.context, person, slug, text)
@@ -157,7 +158,7 @@ class CrowdPeopleTab(Tab):
         views = {"progress": self.progress, "people": self.people, "reviews": self.reviews}
         update |= {view: shown.get(name) for name, view in views.items() if name in fresh or not is_study}
         if seen is None or not is_study:
-            update |= {self.deciding_box: gr.Column(visible=is_study), self.clock: gr.Timer(active=is_study)}
+            update |= {self.box: gr.Column(visible=is_study), self.clock: gr.Timer(active=is_study)}
         if "page" in fresh:
             page, pages = shown["page"]
             update[self.page] = gr.Number(page, visible=pages > 1, maximum=pages, label=f"Page (of {pages})")
