@@ -54,9 +54,6 @@ settings.load_profile("quick")
 ENGINE = os.environ.get("COEVAL_TEST_ENGINE", "sqlite")
 """The engine of ``context`` where a test does not ask for one: sqlite or postgres."""
 
-collect_ignore_glob = ["support/exports/write_*.py"]
-"""What writes the files of other tools runs where those tools are installed, not here."""
-
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -13,7 +13,6 @@ VALUES = {"path": "x.js", "session_hash": "abc", "event_id": "e", "api_name": "p
           "path_or_url": "/etc/passwd", "page": "x", "id": "1", "type": "a", "environment": "b", "file_name": "c",
           "run": "1", "component_id": "1", "segment_id": "1", "ext": "ts", "key": "k", "size": "1",
           "endpoint": "e", "record_id": "1"}  # fmt: skip
-OPEN = {"/admin/gradio_api/upload"}
 
 
 def routes_of(app: Any) -> Iterator[tuple[str, str]]:

@@ -21,11 +21,11 @@ from coeval.domain import (
     Study,
     Task,
 )
-from coeval.rules.arms import Aliases, Design, find_telling
+from coeval.rules.arms import Aliases, find_telling
 from coeval.ui.app.step_json import step_json
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.images import set_image_hosts
-from coeval.usecases.scrutiny.design import list_columns, set_design
+from coeval.usecases.scrutiny.design import list_columns
 from coeval.usecases.scrutiny.steps import Where, get_aliases, get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -89,14 +89,6 @@ def test_no_number_tells_the_system(seen: list[tuple[dict[str, object], str, int
 
 def test_nor_does_what_the_owner_calls_an_instance(seen: list[tuple[dict[str, object], str, int]]) -> None:
     assert all(not sent["instance"]["external_id"] for sent, _, _ in seen)  # type: ignore[index]
-
-
-def test_which_of_a_document_comes_first_is_drawn(seen: list[tuple[dict[str, object], str, int]]) -> None:
-    first: dict[int, str] = {}
-    for _, system, document in seen:
-        first.setdefault(document, system)
-    n = list(first.values()).count("system-a")
-    assert 8 <= n <= 32  # 40 draws of one half: standard deviation 3.2
 
 
 def test_numbers_are_another_for_everybody() -> None:
@@ -166,12 +158,6 @@ def test_a_name_that_comes_later_hides_the_column_from_then_on(context: Context)
     assert {name for one in show_all(context, "growing") for name, _ in one["context"]} == {"topic"}
     (told,) = [one for one in list_columns(context, OPERATOR, "growing") if one.name == "notes"]
     assert told.withheld
-
-
-def test_nothing_is_withheld_where_systems_are_shown(context: Context) -> None:
-    make_beside(context, "open", ["GPT-4o mini", "Llama"])
-    set_design(context, OPERATOR, "open", Design(hide_systems=False))
-    assert all(len(one["context"]) == 3 for one in show_all(context, "open"))
 
 
 def test_nor_does_the_address_of_an_image(context: Context) -> None:

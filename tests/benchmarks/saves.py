@@ -38,7 +38,6 @@ PACE_SECONDS = 10.0
 SETTLE_SECONDS = 6.0
 """A server that has just started loads what its first visitors will need."""
 DOCUMENTS = 600
-BATCH = 500
 GOALS = {"paced_p95_ms": 300.0, "volume_ratio": 1.2}
 FLAT = {"sqlite": 300.0, "postgres": 200.0}
 """Confirms a second that each engine has to reach."""

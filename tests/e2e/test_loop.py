@@ -60,11 +60,6 @@ def sign_in(page: Any, server: LiveServer, name: str) -> None:
     page.locator("#me").get_by_text(name).wait_for()
 
 
-def choose(page: Any, box: str, option: str) -> None:
-    page.locator(f"{box} input").click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
 def state_task(page: Any, server: LiveServer) -> None:
     page.goto(f"{server.url}/admin/")
     unfold(page)

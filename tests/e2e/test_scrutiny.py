@@ -104,10 +104,6 @@ def decide(page: Any, score: int = 3) -> None:
     press(page, "a", str(score), "a", "a")
 
 
-def chip(page: Any) -> str:
-    return str(page.locator(".wb-chip[aria-current]").get_attribute("aria-label"))
-
-
 def wait_for_step(page: Any, position: int, criterion: int) -> None:
     page.wait_for_function(
         """([position, criterion]) => document.querySelector('.wb-jump').value === position

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import tomllib
-import urllib.request
 import zipfile
 from importlib.metadata import packages_distributions
 from itertools import chain
@@ -17,8 +16,6 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-from tests.support.serving.live_server import LiveServer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,20 +74,6 @@ def test_commands_run_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     )
     told = run(installed, tmp_path, "check")
     assert re.search(r"schema: .*m060", told.stdout), told.stdout + told.stderr
-
-
-@pytest.mark.slow
-def test_the_app_starts_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    command = ("-P", "-m", "coeval", "serve")
-    server = LiveServer(tmp_path / "new.db", command=command, PYTHONPATH=str(installed))
-    try:
-        for path in ("/signin", "/ui/bundle/main.js"):
-            with urllib.request.urlopen(server.url + path, timeout=20) as page:
-                assert page.status == 200
-        tasks = run(installed, tmp_path, "stats", "--task", "none", "--json", "--db", str(server.db)).stderr
-        assert "the tasks are: demo" in tasks, "the wheel's own demo is in a new file"
-    finally:
-        server.stop()
 
 
 def test_every_library_that_is_imported_is_declared() -> None:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,12 +19,12 @@ from coeval.domain import Person, Plan, Study
 from coeval.errors import CoevalError, NotAllowedError
 from coeval.settings import Snapshots
 from coeval.store import open_store
-from coeval.store.queries import people, reports, tasks
+from coeval.store.queries import people, tasks
 from coeval.store.soundness import examine_file
-from coeval.usecases import accounts, leases
+from coeval.usecases import leases
 from coeval.usecases.access import Context
 from coeval.usecases.hosting.startup import open_kept
-from coeval.usecases.import_staging import Staging, remove_unfinished
+from coeval.usecases.import_staging import remove_unfinished
 from coeval.usecases.scrutiny.steps import get_step, submit
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_place
@@ -116,44 +115,6 @@ def test_a_place_is_given_once_and_not_held_until_the_clock_catches_up(
     assert len(work(context, bo)) == 2 and set(places(context).values()) == {1}
     with pytest.raises(NotAllowedError, match="ran out"):
         submit(context, ana, "demo", sent_of(step, 4))
-
-
-def test_tries_to_sign_in_are_forgotten_after_their_time(context: Context, jump: Jump) -> None:
-    jump(DAY)
-    with context.store.write() as db:
-        for _ in range(accounts.ARRIVALS):
-            accounts.count_arrival(db, "home")
-        with pytest.raises(NotAllowedError, match="Too many people"):
-            accounts.count_arrival(db, "home")
-        jump(-DAY)
-        accounts.count_arrival(db, "home")
-
-
-def test_statistics_are_read_again_after_an_import_that_ended_before_the_last_one(
-    context: Context, owner: Person, jump: Jump, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The last one brings people's work alone, which is written before it is published."""
-    bring_in(context, owner, make_source())
-    jump(-DAY)
-    seen: list[tuple[object, ...]] = []
-
-    def look_again() -> None:
-        with context.store.read() as db:
-            seen.append(reports.get_fingerprint(db, 1))
-
-    publish = Staging.publish
-
-    def look_and_publish(staging: Staging, complete: Any) -> object:
-        look_again()
-        return publish(staging, complete)
-
-    monkeypatch.setattr(Staging, "publish", look_and_publish)
-    source = make_source()
-    bring_in(
-        context, owner, replace(source, submissions=[replace(one, person="Bo") for one in source.submissions])
-    )
-    look_again()
-    assert len(seen) == 2 and seen[0] != seen[1]
 
 
 @pytest.mark.sqlite

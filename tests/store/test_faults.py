@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,13 +21,10 @@ import pytest
 from coeval.cli.commands import main
 from coeval.cli.results import reported
 from coeval.datasets.example_studies import SLUG
-from coeval.domain import Call, Person, Study, Task
+from coeval.domain import Call, Person, Study
 from coeval.errors import BusyError, StorageError
 from coeval.settings import load_settings
 from coeval.store import Database, Store
-from coeval.store.engines import sqlite as sqlite_engine
-from coeval.store.engines.sqlite_file import connect
-from coeval.store.queries import tasks
 from coeval.store.queries.calls import StoredLedger
 from coeval.store.soundness import examine_file
 from coeval.usecases.access import Context
@@ -86,12 +83,6 @@ def test_a_file_that_is_no_database_is_refused(content: bytes, said: str, tmp_pa
     with pytest.raises(StorageError, match=said):
         Store(path)
     assert path.read_bytes() == content
-
-
-def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StorageError, match="choose another|Choose another"):
-        Store(tmp_path / "file" / "c.db")
 
 
 @contextmanager
@@ -206,31 +197,6 @@ def test_a_backup_taken_while_people_write_is_sound(context: Context, owner: Per
     copy.close()
 
 
-def test_the_log_that_a_long_reader_kept_shrinks_after_it(
-    context: Context, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite_engine, "LOG_BYTES", 100_000)
-    store = Store(context.settings.db)
-    log = store.path.with_name(store.path.name + "-wal")
-
-    def save(n: int) -> None:
-        with store.write() as db:
-            tasks.add_task(db, Task(f"t{n}", "A task", "words " * 20_000))
-
-    with closing(connect(store.path)) as reader:
-        reader.execute("BEGIN")
-        (seen,) = reader.execute("SELECT count(*) FROM task").fetchone()
-        for n in range(100):
-            save(n)
-        assert log.stat().st_size > 10_000_000
-        assert reader.execute("SELECT count(*) FROM task").fetchone() == (seen,)
-    save(100)  # copies the log into the file
-    save(101)  # begins a new one
-    assert log.stat().st_size < 1_000_000
-    assert count_rows(store, "task") == seen + 102
-    store.close()
-
-
 def test_check_finds_what_is_wrong(context: Context, owner: Person, study: Study) -> None:
     import_study(context, owner, study)
     connection = sqlite3.connect(context.store.path)
@@ -304,16 +270,6 @@ def test_ctrl_c_is_one_line_and_takes_the_import_back(tmp_path: Path) -> None:
     store = Store(tmp_path / "c.db")
     assert [count_rows(store, table) for table in ("instance", "task", "import_batch")] == [0, 0, 0]
     store.close()
-
-
-def test_ctrl_c_while_the_program_loads_is_one_line() -> None:
-    code = (
-        "import runpy, sys\nclass Press:\n def find_spec(self, name, *rest):\n"
-        "  if name == 'coeval.cli.commands': raise KeyboardInterrupt\n"
-        "sys.meta_path.insert(0, Press())\nrunpy.run_module('coeval', run_name='__main__')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert (done.stderr, done.returncode) == ("coeval: interrupted by Ctrl+C.\n", 130)
 
 
 def test_a_server_that_may_open_few_files_says_so(tmp_path: Path) -> None:

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from coeval.cli.commands import main
-from coeval.domain import Call, Person, Study
+from coeval.domain import Person, Study
 from coeval.errors import DamagedError, StorageError
 from coeval.settings import Settings, Snapshots, load_settings
-from coeval.store import Store, steps
+from coeval.store import Store
 from coeval.store.engines.sqlite_file import is_damaged
-from coeval.store.queries.calls import get_answer, record_calls
 from coeval.store.snapshots.restoration import list_restorations
 from coeval.usecases.access import Context
 from coeval.usecases.hosting.startup import open_kept
@@ -24,7 +23,6 @@ from coeval.usecases.scrutiny.steps import get_step, submit
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_place, make_study
-from tests.store.test_migrations import make_old
 from tests.support.studies.scrutiny_steps import sent_of
 
 pytestmark = pytest.mark.sqlite
@@ -152,20 +150,6 @@ def test_check_and_backup_make_no_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert not list(tmp_path.iterdir())
 
 
-def test_check_leaves_an_older_file_as_it_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "old.db"
-    make_old(path)
-    content = path.read_bytes()
-    later = steps.read_steps("-- step tried: to try\nALTER TABLE annotator ADD COLUMN tried TEXT;\n")
-    monkeypatch.setattr(steps, "STEPS", [*steps.STEPS, *later])
-    main(["check", "--db", str(path)])
-    said = capsys.readouterr().out
-    assert "older than this CoEval: tried" in said and "sound" in said
-    assert path.read_bytes() == content
-
-
 def test_the_file_of_another_program_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,21 +164,6 @@ def test_the_file_of_another_program_is_left_alone(
         main(["check", "--db", str(path)])
     assert "another program" in capsys.readouterr().err
     assert path.read_bytes() == content
-
-
-def test_a_backup_that_cannot_be_written_names_its_own_place(context: Context, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="none.*copy.db"):
-        context.store.backup(tmp_path / "none" / "copy.db")
-
-
-def test_an_answer_that_is_none_is_not_kept(context: Context) -> None:
-    size = context.store.path.stat().st_size
-    with context.store.write() as db:
-        record_calls(db, [Call("a hash", 0, "m", "e", "{}", response="x" * 3_000_000)])
-        assert get_answer(db, "a hash", 0) is None
-        (kept,) = db.query("SELECT * FROM call")
-    assert "3,000,000 characters" in kept["error"] and len(kept["response"]) == 10_000
-    assert context.store.path.stat().st_size < size + 100_000
 
 
 def test_a_full_disk_names_the_file_that_is_full(

@@ -33,7 +33,7 @@ from coeval.store.engines.postgres_database import PostgresDatabase
 from coeval.store.engines.postgres_schema import create_schema
 from coeval.store.queries.calls import StoredLedger
 from coeval.store.soundness import Soundness, examine_file
-from coeval.store.steps import LAST_COMMIT, STEPS, apply_steps, list_step_names, read_steps
+from coeval.store.steps import STEPS, apply_steps, list_step_names, read_steps
 from coeval.usecases import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.export import export_zip
@@ -180,13 +180,6 @@ def test_what_cannot_be_opened_is_refused_in_one_sentence(
         open_store(empty)
 
 
-def test_a_server_of_a_development_version_is_refused_too(address: str) -> None:
-    with PostgresStore(address).write() as db:
-        db.conn.execute("UPDATE _sqlite_migrations SET name = 'm105_seal' WHERE name = 'v1_schema'")
-    with pytest.raises(StorageError, match=f"development version of CoEval.*Commit {LAST_COMMIT}"):
-        PostgresStore(address)
-
-
 def test_a_database_of_a_newer_version_is_left_alone(address: str) -> None:
     with psycopg.connect(address) as connection:
         connection.execute(
@@ -257,15 +250,6 @@ def test_the_command_that_backup_names_works(address: str, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     with closing(open_store(tmp_path / "a copy.db", read_only=True)) as copy, copy.read() as db:
         assert examine_file(db).sound
-
-
-def test_a_database_that_does_not_exist_is_named(address: str) -> None:
-    missing = re.sub(r"study_\d+", "no_such", address)
-    with pytest.raises(
-        StorageError, match="“?no_such.* does not exist. Nothing was .* check the address"
-    ) as refused:
-        open_store(missing)
-    assert "kept" not in str(refused.value) and "kept" not in refused.value.told
 
 
 def test_the_password_is_shown_nowhere(address: str) -> None:

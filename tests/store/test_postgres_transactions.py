@@ -16,7 +16,7 @@ from coeval.errors import UnreachableError
 from coeval.store import IntegrityError
 from coeval.store.engines.postgres import PostgresStore
 from coeval.store.engines.postgres_database import MANY, PostgresDatabase
-from coeval.store.engines.postgres_statements import MOST, Statements
+from coeval.store.engines.postgres_statements import Statements
 from coeval.store.queries import tasks
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.server.identity import COOKIE
@@ -98,20 +98,6 @@ def test_a_failure_that_was_passed_over_is_no_save(store: PostgresStore) -> None
             db.conn.execute("SELECT 1 / 0")
     with store.read() as db:
         assert list(db.query("SELECT name FROM annotator")) == []
-
-
-def test_statements_prepared_on_a_connection_are_bounded(store: PostgresStore) -> None:
-    with store.read() as db:
-        for number in range(MOST + 20):
-            for value in range(6):
-                assert list(db.query(f"SELECT ? + {number} AS n", [value])) == [{"n": value + number}]
-        (held,) = db.conn.raw.execute("SELECT count(*) FROM pg_prepared_statements").fetchone() or (0,)
-        assert held <= MOST + 1
-        assert list(db.query("SELECT CAST(:b AS TEXT) AS b, :a + :a AS a", {"a": 2, "b": None})) == [
-            {"b": None, "a": 4}
-        ]
-        long = list(db.conn.execute("SELECT n, 'é' FROM generate_series(1, ?) n", [12_000]))
-        assert len(long) == 12_000 and long[-1] == (12_000, "é")
 
 
 def test_a_table_filled_at_once_is_known_to_the_planner_at_once(store: PostgresStore) -> None:

@@ -17,7 +17,6 @@ from coeval.safe_csv import SUSPECT, restore, safe
 from coeval.store.queries import submissions, tasks
 from coeval.usecases.access import Context
 from coeval.usecases.study_import import ImportOptions, import_file, import_study
-from tests.benchmarks import size
 from tests.benchmarks.parts.large import write_instances, write_ratings
 from tests.benchmarks.parts.size_run import coeval
 
@@ -128,24 +127,3 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         for n in (1_000, 20_000)
     )
     assert many.peak_mb < 1.1 * few.peak_mb
-
-
-@pytest.mark.slow
-def test_the_benchmark_measures_every_step(tmp_path: Path) -> None:
-    lines = size.measure(tmp_path, instances=60, rows=600, requests=4)
-    assert all(line.value > 0 for line in lines)
-    limits = {line.step for line in lines if line.limit is not None}
-    assert "stats" in limits
-    goals = {line.step for line in lines if line.goal is not None}
-    assert {"export", "peak memory: instances", "peak memory: export", "open", "filter: all"} <= goals
-
-
-@pytest.mark.parametrize(("took", "code"), [(3.0, 0), (3.1, 1)])
-@pytest.mark.parametrize("goal", [{"goal": 3.0}, {"limit": 3.0}])
-def test_a_missed_goal_ends_with_1(
-    took: float, code: int, goal: dict[str, float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = size.Line("export", "s", took, 1.0, "sqlite3", **goal)
-    monkeypatch.setattr(size, "measure", lambda *_: [line])
-    monkeypatch.setattr(size, "measure_parquet", lambda *_: [])
-    assert size.main([]) == code

@@ -12,17 +12,14 @@ from coeval.domain import Person, Plan, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.labelling import queries
 from coeval.extensions.labelling.design import end_design, get_labelling, make_design
-from coeval.extensions.labelling.study_units import CorrectSystems
 from coeval.store.engines.database import rows
 from coeval.store.queries.crowd_studies import set_plan
 from coeval.usecases.access import OPERATOR, Context, require_task
 from coeval.usecases.crowd.assignment import _pick
-from coeval.usecases.reports.statistics import get_statistic
 from coeval.usecases.scrutiny.queue import ensure_queue
 from coeval.usecases.scrutiny.requested_lines import set_team
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
-from tests.conftest import make_study
 from tests.support.studies.labelled_study import CLEAR, RIGHT, make_labelled_study
 
 Captured = pytest.CaptureFixture[str]
@@ -47,12 +44,6 @@ def test_the_command_corrects_every_system(context: Context, capsys: Captured) -
     main(["labelling", "corrected", *where, "--cut", "4", "--run", "second", "--json"])
     shares = json.loads(capsys.readouterr().out)["systems"]
     assert all(0 <= one["corrected"]["value"] <= 1 for one in shares)
-
-
-def test_annotators_see_no_statistic_of_labels(context: Context) -> None:
-    import_study(context, OPERATOR, make_labelled_study(6))
-    with pytest.raises(NotAllowedError):
-        get_statistic(context, Person("Ana", Role.ANNOTATOR), "labels", CorrectSystems())
 
 
 def queue(context: Context, name: str) -> list[str]:
@@ -179,9 +170,3 @@ def test_a_design_that_cannot_be_is_refused(context: Context, kind: str, labels:
         end_design(context, OPERATOR, "labels")
     with pytest.raises(NotAllowedError):
         make_design(context, Person("Ana", Role.RESEARCHER), "labels", "uniform", 3)
-
-
-def test_a_judge_without_samples_gives_no_uncertainty(context: Context) -> None:
-    import_study(context, OPERATOR, make_study(6))
-    with pytest.raises(InputError, match="no uncertainty"):
-        make_design(context, OPERATOR, "demo", "active", 3)

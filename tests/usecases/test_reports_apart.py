@@ -18,7 +18,7 @@ from coeval.ui.app.agreement.sections import SECTIONS, get_pages
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.reports import report_cache as kept
 from coeval.usecases.reports.report_cache import Reading, Readings, Statistic
-from coeval.usecases.reports.report_process import Helper, HelperEndedError
+from coeval.usecases.reports.report_process import HelperEndedError
 from coeval.usecases.reports.statistics import (
     EVERY,
     compute_apart,
@@ -108,16 +108,6 @@ def test_a_newer_report_is_computed_behind_the_one_that_is_shown(
 
 
 @pytest.mark.slow
-def test_a_report_that_takes_no_time_is_always_of_now(
-    context: Context, apart: Readings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kept, "QUICK_SECONDS", 1e6)
-    assert get_statistic(context, RESEARCHER, "demo", count_scores) == 72
-    save_more(context)
-    assert get_statistic(context, RESEARCHER, "demo", count_scores) == 96
-
-
-@pytest.mark.slow
 def test_what_a_process_knew_stays_when_it_has_ended(context: Context, apart: Readings) -> None:
     reading = get_reading(context, RESEARCHER, "demo")
     assert reading.get(count_scores) == 72
@@ -148,11 +138,6 @@ def test_the_process_holds_no_transaction_and_ends_with_the_server(context: Cont
     assert not reading.helper.alive
 
 
-def test_a_small_file_is_read_in_the_server(context: Context) -> None:
-    compute_apart(context)
-    assert get_reading(context, RESEARCHER, "demo").helper is None
-
-
 def test_a_file_that_is_gone_is_told(context: Context, apart: Readings, tmp_path: Path) -> None:
     apart.stand_by()
     assert apart._waiting is not None
@@ -175,25 +160,3 @@ def test_no_statistic_of_the_page_has_the_process_load_the_interface(
         list(get_pages(context, RESEARCHER, "demo", section))
     assert "coeval.stats.report.agreement" in asked
     assert {name for name in asked if not name.startswith("coeval.stats.")} == set()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="shows its libraries on Linux only")
-def test_a_process_that_waits_loads_what_later_sections_need() -> None:
-    helper = Helper()
-    libraries = Path(f"/proc/{helper._process.pid}/maps")
-    try:
-        eventually(lambda: "/scipy/stats/" in libraries.read_text())
-    finally:
-        helper.close()
-
-
-def test_a_server_on_a_large_file_has_the_first_process_load_at_once(
-    context: Context, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun: list[Readings] = []
-    monkeypatch.setattr(Readings, "stand_by", lambda readings: begun.append(readings))
-    compute_apart(context)
-    assert begun == []
-    monkeypatch.setattr(kept, "LARGE", 10)
-    assert begun == [compute_apart(context)]

@@ -92,13 +92,6 @@ def test_saves_that_wait_share_a_commit(context: Context) -> None:
     assert len(begun) == 2  # that of the first, and theirs
 
 
-def test_one_transaction_holds_only_so_many(context: Context) -> None:
-    with counted(context) as begun:
-        save_behind_one(context, [note(context, str(n)) for n in range(7)], most=3)
-    assert len(list_notes(context)) == 7
-    assert len(begun) == 1 + 3
-
-
 def test_one_that_is_refused_is_undone_by_itself(context: Context) -> None:
     refused = failing(context, "undone", InputError("No score."))
     with counted(context) as begun:
@@ -127,20 +120,6 @@ def test_a_broken_rule_of_the_tables_is_the_fault_of_one(context: Context) -> No
     answers = save_behind_one(context, [note(context, "a"), break_rule, note(context, "b")])
     assert type(answers[1]).__name__ == "IntegrityError"
     assert list_notes(context) == ["a", "b"]
-
-
-def test_where_nothing_can_be_written_each_is_told(context: Context) -> None:
-    full = StorageError("The disk is full.")
-
-    def refuse() -> None:
-        if begun:
-            raise full
-        begun.append(1)
-
-    begun: list[int] = []
-    context.store.guard = refuse
-    assert save_behind_one(context, [note(context, "a"), note(context, "b")]) == [full, full]
-    assert list_notes(context) == []
 
 
 def test_none_is_answered_before_the_commit(context: Context) -> None:

@@ -20,7 +20,6 @@ from tests.support.serving.server import Running, new_context
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ARTICLE = "The ferry left the island at noon.\nIt came back at night, and nobody was on it."
 FILE = """id,question,answer,model,ground_truth,notes
 q1,Why is the sky blue?,It scatters light.,first,Rayleigh scattering,short
 q1,Why is the sky blue?,Magic.,second,Rayleigh scattering,shorter

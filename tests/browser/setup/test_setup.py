@@ -14,8 +14,6 @@ from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 
-LATE_SECONDS = 2
-
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Running]:

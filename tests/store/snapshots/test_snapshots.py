@@ -18,7 +18,7 @@ import pytest
 
 from coeval.clock import now, utc_now
 from coeval.domain import Task
-from coeval.errors import InputError, NotAllowedError, StorageError
+from coeval.errors import InputError, StorageError
 from coeval.settings import Settings, SignIn, Snapshots, load_settings
 from coeval.store import Store
 from coeval.store.queries import people, tasks
@@ -29,15 +29,13 @@ from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd.plans import remove_person
 from coeval.usecases.hosting import startup
 from coeval.usecases.hosting.maintenance import check_pages
-from coeval.usecases.hosting.replication import Keeper, get_alert, get_snapshots, take_snapshot
+from coeval.usecases.hosting.replication import Keeper, get_alert
 from coeval.usecases.sessions import get_signed_in, sign_in
 from tests.conftest import make_place
 from tests.support.hosting.hub_stub import TROUBLES, HubStub
 
 SEQUENCES = int(os.environ.get("COEVAL_FAULT_SEQUENCES", "3"))
 """`COEVAL_FAULT_SEQUENCES=200 pytest tests/store/snapshots/test_snapshots.py` is the whole trial."""
-
-AGAIN = hub_place.AGAIN_SECONDS
 
 
 @pytest.fixture
@@ -204,24 +202,6 @@ def test_it_ships_by_itself_and_says_how_long_changes_waited(settings: Settings)
     assert {f"t{n}" for n in range(20)} <= set(slugs(again))
 
 
-def test_the_thread_survives_whatever_befalls_it(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, keeper = opened(settings)
-    keeper.take()
-    assert keeper._tail
-
-    def fails() -> None:
-        raise OSError(24, "Too many open files")
-
-    monkeypatch.setattr(keeper._tail, "read", fails)
-    add_task(store, "one")
-    keeper.read()
-    assert "Too many open files" in keeper.list_states()[0].error
-    keeper.take()  # recovers by a whole copy
-    assert not keeper.list_states()[0].error
-    kill(settings, store)
-    assert slugs(opened(settings)[0]) == ["one"]
-
-
 def test_a_place_that_fails_is_shown_and_made_up_for(settings: Settings) -> None:
     store, keeper = opened(settings)
     context = Context(store, settings)
@@ -383,17 +363,6 @@ def test_the_first_start_creates_a_place_when_it_is_told_to(settings: Settings, 
     keeper.take()
     kill(new, store)
     assert slugs(opened(new)[0]) == ["one"]
-
-
-def test_a_place_of_an_earlier_version_is_known_by_what_it_holds(settings: Settings) -> None:
-    store, keeper = opened(settings)
-    add_task(store, "one")
-    keeper.take()
-    kill(settings, store)
-    assert settings.snapshots.folder
-    (settings.snapshots.folder / "coeval-place").unlink()
-    assert slugs(opened(settings)[0]) == ["one"]
-    assert (settings.snapshots.folder / "coeval-place").exists()
 
 
 def test_a_data_set_that_is_not_there_is_created_by_order_only(settings: Settings, hub: HubStub) -> None:
@@ -712,27 +681,6 @@ def test_two_servers_cannot_both_begin_a_term_at_the_hub(settings: Settings, hub
     assert not place.take(2, {"id": "late"}), "a look from before the last commit is no ground to take over"
 
 
-def test_one_fault_of_the_hub_costs_seconds_and_not_the_promise(
-    settings: Settings, hub: HubStub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Any one request of a sending fails once: the sending still arrives, repeated after seconds."""
-    pauses: list[float] = []
-    store, keeper = opened(hub_settings(settings, hub))
-    keeper.take()
-    monkeypatch.setattr(hub_place, "time", SimpleNamespace(sleep=pauses.append, monotonic=time.monotonic))
-    for trouble, at in (("500", "/api/datasets/team/study"), ("cut", "/commit/"), ("hang up", "/commit/")):
-        add_task(store, f"{trouble} {at}")
-        left = iter([True])
-        hub.trouble, hub.at, hub.fails = trouble, at, lambda left=left: next(left, False)
-        keeper.read()
-        assert keeper.shippers[0].ship(), (trouble, at)
-        assert next(left, None) is None, "the fault struck"
-    assert len(pauses) == 3 and 1 <= min(AGAIN) <= max(AGAIN) <= 2
-    hub.trouble = ""
-    kill(settings, store)
-    assert len(slugs(opened(hub_settings(settings, hub))[0])) == 3
-
-
 @pytest.mark.slow
 def test_after_a_failure_the_next_try_follows_within_seconds(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -832,16 +780,3 @@ def run_sequence(settings: Settings, hub: HubStub, seed: int) -> None:
     keeper.take()
     kill(settings, store)
     assert len(slugs(opened(settings)[0])) == saved, f"seed {seed}"
-
-
-def test_owners_see_it_and_others_do_not(settings: Settings) -> None:
-    store, _ = opened(settings)
-    context = Context(store, settings)
-    owner, ana = sign_in(context, "Olu")[0], sign_in(context, "Ana")[0]
-    state = take_snapshot(context, owner)
-    assert state.places[0].saved_at and get_snapshots(context, owner).lineage == state.lineage
-    with pytest.raises(NotAllowedError):
-        take_snapshot(context, ana)
-    bare = Context(Store(settings.db.with_name("other.db")), settings)
-    with pytest.raises(StorageError, match="COEVAL_SNAPSHOT_DIR"):
-        take_snapshot(bare, OPERATOR)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from coeval.clock import time_from_now
-from coeval.domain import Person, Plan, Proof, StudyState, Terms
+from coeval.domain import Person, Plan, Proof, Terms
 from coeval.extensions.prolific.publication import Draft, draft_study, publish_study
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import entry, onboarding, plans
@@ -68,7 +68,3 @@ def take_part(
         db.conn.execute("UPDATE arrival SET at = ? WHERE annotator = ?", [began, person.id])
     stub.join(study, one.session, pid(number), minutes=minutes)
     return person
-
-
-def pause(context: Context) -> None:
-    plans.set_state(context, OPERATOR, "demo", StudyState.PAUSED)

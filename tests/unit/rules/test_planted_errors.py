@@ -46,14 +46,6 @@ SOURCE = EvaluationRow(
     EVIDENCE, "“the dog” and “sat”", (Quote("the dog", 3, 10), Quote("sat", 90, 93)), id=99
 )
 
-OTHER = replace(
-    DRAFT,
-    rows=(
-        EvaluationRow(EVIDENCE, "It is rude: “the dog”.", (Quote("the dog", 3, 10),), id=99),
-        EvaluationRow(EVIDENCE, "“a” and “b”", (Quote("a", 0, 1), Quote("b", 1, 2)), id=100),
-    ),
-)
-
 
 def test_the_share_is_met_and_half_have_a_wrong_score() -> None:
     drawn = Counter(draw_kind("seed", p, i, c, 0.2) for p in range(10) for i in range(200) for c in range(5))

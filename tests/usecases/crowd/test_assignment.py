@@ -189,20 +189,6 @@ def test_what_went_to_somebody_else_is_saved_no_more(context: Context, owner: Pe
         assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 0
 
 
-def test_positions_stay_dense_after_a_time_out(context: Context, owner: Person) -> None:
-    open_study(context, owner, Plan(per_instance=2, batch=4, quota=8))
-    person, other = join(context, 1), join(context, 2)
-    work(context, person, limit=2)
-    lapse(context, person)
-    get_step(context, other, "demo")
-    step = get_step(context, person, "demo")
-    with context.store.read() as db:
-        sql = "SELECT position FROM assignment WHERE annotator = ? ORDER BY position"
-        found = [row[0] for row in db.conn.execute(sql, [person.id])]
-    assert found == list(range(1, len(found) + 1)) and step.total == len(found)
-    assert step.finished == 2
-
-
 def test_arms_balance_for_people_and_the_study(context: Context, owner: Person) -> None:
     open_study(context, owner, Plan(per_instance=4, batch=10, quota=10))
     with context.store.write() as db:
@@ -299,22 +285,6 @@ def test_failed_checks_warn_then_block_and_free_the_places(context: Context, own
     assert get_step(context, other, "demo").total == 3  # a batch of two, and one check
 
 
-def test_a_right_answer_passes_the_check(context: Context, owner: Person) -> None:
-    open_study(context, owner, Plan(per_instance=1, batch=1, quota=2))
-    set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,4 5,3\n")
-    person = join(context, 1)
-    for _ in range(4):  # an instance of work and a check, by two criteria
-        step = get_step(context, person, "demo")
-        assert step.instance
-        check = step.instance.external_id == "1a"
-        submit(context, person, "demo", answer(step, action=Action.DELETE if check else Action.APPROVE))
-    assert get_step(context, person, "demo").instance is None
-    with context.store.read() as db:
-        assert reservations.count_checks(db, person.id, 1) == (1, 0)
-        assert len(scored(db)) == 2  # the instance of work by two criteria; the check is none of the data
-        assert enrolments.get_enrolment(db, 1, person.id).state is Standing.FINISHED  # type: ignore[union-attr]
-
-
 def test_a_short_batch_has_no_check(context: Context, owner: Person) -> None:
     """Of two instances one would be the check: only a batch of the usual size has one."""
     open_study(context, owner, Plan(per_instance=9, batch=3, quota=6), n_documents=6)
@@ -329,15 +299,6 @@ def test_a_short_batch_has_no_check(context: Context, owner: Person) -> None:
     with context.store.read() as db:
         ((position,),) = db.conn.execute(sql).fetchall()
     assert position <= 4  # of the first batch of three and a check; the second has two instances left
-
-
-def test_a_plan_of_one_batch_has_a_check(context: Context, owner: Person) -> None:
-    open_study(context, owner, Plan(per_instance=9, batch=5, quota=5))
-    set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,1 2 3 4 5,\n")
-    assert get_step(context, join(context, 1), "demo").total == 5
-    with context.store.read() as db:
-        purposes = Counter(row[0] for row in db.conn.execute("SELECT purpose FROM reservation"))
-    assert purposes == {"work": 4, "check": 1}
 
 
 def test_rejected_work_leaves_its_places_and_stays_in_the_record(context: Context, owner: Person) -> None:

@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 
 from coeval.domain import Action, Person, Plan, Standing, StudyState, Terms
 from coeval.errors import InputError, NotAllowedError
-from coeval.store import Database
 from coeval.store.queries import crowd_studies, enrolments
 from coeval.ui.run import build_app
 from coeval.ui.server.identity import COOKIE
@@ -24,7 +23,6 @@ from tests.support.studies.crowd_links import link, pid
 from tests.usecases.crowd.test_assignment import answer
 
 PID = "5f0c1e2d3b4a596877665544"
-QUERY = {"PROLIFIC_PID": PID, "STUDY_ID": "study1", "SESSION_ID": "session1"}
 TERMS = Terms(
     consent="We ask for <b>your</b> consent.",
     guidelines="# Page one\n\nRead.\n---\nPage two.",
@@ -75,31 +73,6 @@ def state(context: Context, person: Person) -> Standing:
 def come(context: Context, number: int = 1) -> Person:
     person, _ = entry.arrive(context, "demo", link(number))
     return person
-
-
-def count_rows(db: Database) -> dict[str, int]:
-    counts = {table: db.conn.execute(f"SELECT count(*) FROM {table}") for table in db.table_names()}
-    return {table: cursor.fetchone()[0] for table, cursor in counts.items()}
-
-
-@pytest.mark.slow
-def test_looking_and_declining_write_nothing(study: Context) -> None:
-    browser = TestClient(build_app(study), follow_redirects=False)
-    with study.store.read() as db:
-        before = count_rows(db)
-    page = browser.get("/s/demo", params=QUERY)
-    assert page.status_code == 200 and "I agree to take part" in page.text
-    assert "<b>your" not in page.text and "&lt;b&gt;your" in page.text
-    no = browser.post("/s/demo/decline")
-    assert "NO1" in no.text and "https://app.prolific.com/submissions/complete?cc=NO1" in no.text
-    assert "DONE1" not in page.text + no.text and "OUT1" not in page.text + no.text
-    browser.cookies.clear()  # or the browser is led to the link that it followed last
-    for query in ({}, {"workerId": "A1B2C3D4E5", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}):
-        preview = browser.get("/s/demo", params=query)
-        assert "This is a preview" in preview.text and "I agree" not in preview.text
-    assert COOKIE not in browser.cookies
-    with study.store.read() as db:
-        assert count_rows(db) == before
 
 
 @pytest.mark.slow
@@ -191,18 +164,6 @@ def test_a_second_try_brings_new_items_and_the_key_is_kept_until_the_last(
     assert len(set(items)) == 2 and "OUT1" in page
 
 
-def test_three_of_four_is_under_a_pass_mark_of_eighty_percent(study: Context) -> None:
-    # ceil(0.8 x 4) = 4 items have to be right
-    person = come(study)
-    onboarding.begin(study, person, "demo")
-    take_exam(study, person, 2)
-    step = get_step(study, person, "exam", Where(position=1))
-    assert step.saved
-    submit(study, person, "exam", replace(answer(step, 5, Action.DELETE), revision=step.saved.revision))
-    assert onboarding.hand_in(study, person, "demo", 1).right == 3
-    assert state(study, person) is Standing.EXAM
-
-
 def test_the_last_try_failed_screens_out_with_its_code(study: Context, owner: Person) -> None:
     person = come(study)
     onboarding.begin(study, person, "demo")
@@ -275,32 +236,6 @@ def test_nobody_new_while_paused_and_those_inside_go_on(study: Context, owner: P
     with pytest.raises(NotAllowedError, match="not accepting new people"):
         come(study, 2)
     assert entry.arrive(study, "demo", link(1), old_token=token)[0] == person
-
-
-def test_one_network_cannot_bring_a_crowd_of_made_up_people(
-    study: Context, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("coeval.usecases.accounts.ARRIVALS", 2)
-    _, token = entry.arrive(study, "demo", link(1), address="10.0.0.1")
-    entry.arrive(study, "demo", link(2), address="10.0.0.1")
-    with pytest.raises(NotAllowedError, match="from your network"):
-        entry.arrive(study, "demo", link(3), address="10.0.0.1")
-    # known: comes back
-    entry.arrive(study, "demo", link(1), old_token=token, address="10.0.0.1")
-    entry.arrive(study, "demo", link(3), address="10.0.0.2")
-
-
-@pytest.mark.slow
-def test_mturk_style_links(study: Context, owner: Person) -> None:
-    plans.set_plan(study, owner, "demo", Plan(terms=replace(TERMS, service="mturk")), exam="exam")
-    browser = TestClient(build_app(study), follow_redirects=False)
-    query = {"workerId": "A1B2C3D4E5F6G7", "assignmentId": "ASSIGN1", "hitId": "HIT1"}
-    assert 'value="A1B2C3D4E5F6G7"' in browser.get("/s/demo", params=query).text
-    assert "This is a preview" in browser.get("/s/demo", params=QUERY).text  # a Prolific link is not for here
-    form = {"worker": "A1B2C3D4E5F6G7", "study": "HIT1", "session": "ASSIGN1"}
-    assert "Your return code" in browser.post("/s/demo/consent", data=form).text
-    with study.store.read() as db:
-        assert db.conn.execute("SELECT kind FROM account").fetchall() == [("mturk",)]
 
 
 def test_a_member_of_the_team_takes_part_by_signing_in(study: Context, owner: Person) -> None:

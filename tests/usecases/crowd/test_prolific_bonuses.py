@@ -89,21 +89,6 @@ def test_the_rules_state_their_working(study: Context, owner: Person, stub: Prol
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_set_up_that_fails_pays_nothing_and_can_be_repeated(
-    study: Context, owner: Person, stub: ProlificStub, fault: str
-) -> None:
-    stub.fail("/bonus-payments/", fault, api.TRIES)
-    with suppress(CoevalError):
-        pay_bonus(study, owner, "demo", THANKS, confirm="pay 4.50 GBP to 3", dry_run=False)
-    stub.heal()
-    with suppress(InputError):
-        pay_bonus(study, owner, "demo", THANKS, confirm="pay 4.50 GBP to 3", dry_run=False)
-    assert Counter(one for one, _ in stub.paid) == Counter(ALL)
-    assert list_bonuses(study, owner) == [Outcome.DROPPED, Outcome.DONE]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "paid"), [("500", 0), ("cut before", 0), ("500 after", 1), ("cut after", 1)]
 )
@@ -131,29 +116,6 @@ def test_a_payment_without_an_answer_is_never_sent_again_by_itself(
         pay_bonus(study, owner, "demo", THANKS, confirm="pay 4.50 GBP to 3", dry_run=False)
     assert stub.paid == [(one, 150) for one in ALL]
     assert list_bonuses(study, owner)[-1] is Outcome.DONE
-
-
-def test_a_bulk_of_which_some_is_there_was_paid_and_never_is_again(
-    study: Context, owner: Person, stub: ProlificStub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stub.fail("/pay/", "cut after")
-    stub.lag = True
-    pay_bonus(study, owner, "demo", THANKS, confirm="pay 4.50 GBP to 3", dry_run=False)
-    number = list_asked(study, owner, "demo")[-1].id
-    stub.submissions["a2"]["bonus_payments"] = [150]
-    report = settle(study, owner, "demo", number)
-    assert (report.title, report.total, report.failed) == (f"Request {number} was done", 150, 2)
-    assert "a1" in report.lines[1].what and "under another name" in report.lines[1].words
-    # the record names them for good
-    kept = list_asked(study, owner, "demo")[-1].answer
-    assert "1 of 3 bonuses are paid" in kept and "· a1" in kept and "· a3" in kept and "· a2" not in kept
-    monkeypatch.setattr(lookup, "WAIT_MINUTES", -1)
-    with pytest.raises(InputError, match="is already known"):
-        settle(study, owner, "demo", number, confirm=f"request {number} did not happen")
-    assert pay_bonus(study, owner, "demo", THANKS).total == 0
-    # who did not get it is paid by another name
-    assert pay_bonus(study, owner, "demo", Bonus(Rule.SAME, "thanks again", 150), ["a1", "a3"]).total == 300
-    assert list_bonuses(study, owner) == [Outcome.DONE]
 
 
 @pytest.mark.slow

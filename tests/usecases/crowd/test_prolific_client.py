@@ -73,24 +73,6 @@ def test_a_refusal_after_a_try_without_an_answer_says_nothing_of_that_try(
         client.transition("a1", {"action": "APPROVE"})
 
 
-def test_a_server_that_goes_away_after_a_cut_may_have_done_it(stub: ProlificStub) -> None:
-    # its first answer is cut off, and before the second try it is gone
-    with Client(stub.url, TOKEN, lambda _: stub.stop()) as client:
-        study = client.create_study(BODY).id
-        stub.join(study, "a1", "w1")
-        stub.fail("/submissions/a1/transition/", "cut after")
-        with pytest.raises(UnansweredError) as caught:
-            client.transition("a1", {"action": "APPROVE"})
-    assert stub.approved == ["a1"] and "got no answer" in str(caught.value)
-
-
-def test_a_reading_that_ends_in_a_refusal_is_refused(client: Client, stub: ProlificStub) -> None:
-    stub.fail("/studies/none/", "500")
-    with pytest.raises(RefusedError) as caught:
-        client.get_study("none")
-    assert caught.value.status == 404
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "error", "paid"),
@@ -162,15 +144,6 @@ def test_it_is_not_sent_in_the_clear_nor_with_signs_that_no_token_has() -> None:
         Client("http://api.example.org", TOKEN)
     with pytest.raises(InputError, match="PROLIFIC_TOKEN"):
         Client("https://api.example.org", "tok\u2011en")
-
-
-def test_who_cannot_be_reached_was_sent_nothing(stub: ProlificStub, waits: list[float]) -> None:
-    stub.stop()
-    with (
-        Client(stub.url, TOKEN, waits.append) as client,
-        pytest.raises(RefusedError, match="The request was not sent"),
-    ):
-        client.pay_bonuses("bulk1")
 
 
 def test_every_page_of_the_submissions_is_read(client: Client, stub: ProlificStub) -> None:

@@ -10,18 +10,16 @@ from dataclasses import replace
 import pytest
 
 from coeval.domain import Participant, Person, Standing
-from coeval.errors import InputError, NotAllowedError
+from coeval.errors import InputError
 from coeval.extensions.prolific import api
 from coeval.extensions.prolific.lookup import settle
 from coeval.extensions.prolific.request_types import Kind, Outcome
 from coeval.extensions.prolific.requests_log import export_asked, list_asked
 from coeval.extensions.prolific.rules import Category, find_obstacle
-from coeval.extensions.prolific.submissions import Verdict, get_live, message_workers, review
+from coeval.extensions.prolific.submissions import Verdict, get_live, review
 from coeval.usecases.access import Context
-from coeval.usecases.sessions import sign_in
 from tests.support.hosting.prolific_stub import TOKEN, ProlificStub, serving_prolific
 from tests.support.studies import prolific_study
-from tests.support.studies.crowd_links import pid
 from tests.support.studies.prolific_study import open_study, publish, take_part
 
 WHY = "=The conclusions do not fit the texts: in all four of them the first line was kept, which is on another text."
@@ -149,33 +147,6 @@ def test_what_may_be_rejected(
     assert (obstacle == "") is allowed
 
 
-def test_a_return_is_asked_for_once(study: Context, owner: Person, stub: ProlificStub) -> None:
-    with pytest.raises(InputError, match="Tell the person why"):
-        review(study, owner, "demo", Verdict.RETURN, ["a1"], dry_run=False)
-    stub.fail("request-return/", "cut after")
-    lost = review(study, owner, "demo", Verdict.RETURN, ["a1"], message="The page broke.", dry_run=False)
-    assert lost.failed == 1 and "look up" in lost.lines[0].words
-    again = review(study, owner, "demo", Verdict.RETURN, ["a1"], message="The page broke.", dry_run=False)
-    assert "asked to return before" in again.lines[0].words and stub.count("request-return") == 1
-    number = list_asked(study, owner, "demo")[-1].id
-    assert settle(study, owner, "demo", number).title.endswith("was done")
-
-
-def test_a_message_is_sent_once(study: Context, owner: Person, stub: ProlificStub) -> None:
-    assert message_workers(study, owner, "demo", ["a1", "a2"], "Thank you.").dry and not stub.messages
-    message_workers(study, owner, "demo", ["a1", "a2", "a1"], "Thank you.", dry_run=False)
-    assert [one["recipient_id"] for one in stub.messages] == [pid(1), pid(2)]
-    assert stub.messages[0]["body"] == "Thank you." and stub.messages[0]["study_id"] in stub.studies
-    again = message_workers(study, owner, "demo", ["a1"], "Thank you.", dry_run=False)
-    assert again.failed == 1 and "not sent again" in again.lines[0].words and len(stub.messages) == 2
-    stub.fail("/messages/", "cut after")
-    message_workers(study, owner, "demo", ["a3"], "Thank you.", dry_run=False)
-    number = list_asked(study, owner, "demo")[-1].id
-    assert settle(study, owner, "demo", number).title.endswith("was done") and len(stub.messages) == 3
-    with pytest.raises(InputError, match="0 characters"):
-        message_workers(study, owner, "demo", ["a1"], " ")
-
-
 def test_a_prolific_that_does_not_answer_stops_the_rest(
     study: Context, owner: Person, stub: ProlificStub
 ) -> None:
@@ -184,14 +155,6 @@ def test_a_prolific_that_does_not_answer_stops_the_rest(
     assert report.failed == 3 and "look up" in report.lines[0].words
     assert all(line.words.startswith("not requested: ") for line in report.lines[1:])
     assert stub.count("a1/transition/") == 4 and not stub.count("a2/transition/")
-
-
-def test_a_token_that_is_refused_stops_the_rest(study: Context, owner: Person, stub: ProlificStub) -> None:
-    with pytest.raises(NotAllowedError):
-        export_asked(study, sign_in(study, "Ann")[0], "demo")
-    stub.fail("transition/", "429", 4)
-    report = review(study, owner, "demo", Verdict.APPROVE, suggested=True, dry_run=False)
-    assert report.failed == 3 and "not requested" in report.lines[2].words and stub.approved == []
 
 
 def test_the_record_says_who_asked_for_what_and_holds_no_token(

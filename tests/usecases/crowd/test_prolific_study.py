@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import Person, Proof, Task
+from coeval.domain import Person, Proof
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.extensions.prolific import api, lookup
-from coeval.extensions.prolific.api import RefusedError, UnansweredError
+from coeval.extensions.prolific.api import UnansweredError
 from coeval.extensions.prolific.filters import find_filters
 from coeval.extensions.prolific.lookup import settle
 from coeval.extensions.prolific.publication import Draft, draft_study, publish_study, top_up
@@ -19,7 +19,6 @@ from coeval.extensions.prolific.requests_log import list_asked
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import plans
 from coeval.usecases.sessions import sign_in
-from coeval.usecases.tasks import add_task
 from tests.support.hosting.prolific_stub import ProlificStub, serving_prolific
 from tests.support.studies import prolific_study
 from tests.support.studies.prolific_study import PLAN, TERMS, open_study, publish, take_part
@@ -230,44 +229,6 @@ def test_publishing_without_an_answer_is_looked_up(study: Context, owner: Person
         settle(study, owner, "demo", 99)
 
 
-def test_measured_time_sets_the_reward(study: Context, owner: Person, stub: ProlificStub) -> None:
-    remote = publish(study, owner, stub)
-    for number, minutes in enumerate((8, 10, 14), 1):
-        take_part(study, stub, remote, number, minutes=minutes)
-    report = draft_study(study, owner, "demo", Draft(places=5))
-    # 4 instances took 10 minutes in the median, or 11 with parts of a second; the reward is for the minutes told
-    told = {line.what: line.words for line in report.lines}
-    assert (told["Time"], told["Reward"]) in (
-        ("10 minutes", "1.50 GBP a person, 9 an hour"),
-        ("11 minutes", "1.65 GBP a person, 9 an hour"),
-    )
-    told = {line.what: line.words for line in draft_study(study, owner, "demo", Draft(minutes=20.2)).lines}
-    assert (told["Time"], told["Reward"]) == ("21 minutes", "3.15 GBP a person, 9 an hour")
-
-
-def test_places_are_added_for_work_that_came_back(study: Context, owner: Person, stub: ProlificStub) -> None:
-    remote = publish(study, owner, stub)
-    people = [take_part(study, stub, remote, number) for number in (1, 2, 3)]
-    with pytest.raises(InputError, match="No more places are needed"):
-        top_up(study, owner, "demo", dry_run=False)
-    plans.reject(study, owner, "demo", people[0].name, comment="did not read")
-    report = top_up(study, owner, "demo")
-    # the 4 instances of the first are to be done again, which is one person's work
-    assert (report.total, report.confirm) == (300, "make 4 places of 3 for demo")
-    assert "4 evaluations of an instance are missing" in report.lines[0].words
-    with pytest.raises(InputError, match="To confirm"):
-        top_up(study, owner, "demo", dry_run=False)
-    # a cut and a 500 are met by sending the whole number again
-    stub.fail(f"{remote}/", "429")
-    top_up(study, owner, "demo", confirm=report.confirm, dry_run=False)
-    assert stub.studies[remote]["total_available_places"] == 4
-    stub.fail(f"{remote}/", "500", 4)
-    with pytest.raises(RefusedError):
-        top_up(study, owner, "demo", more=2)
-    stub.heal()
-    assert top_up(study, owner, "demo", more=2).confirm == "make 6 places of 4 for demo"
-
-
 def test_a_confirmation_of_more_places_is_good_for_once(
     study: Context, owner: Person, stub: ProlificStub
 ) -> None:
@@ -316,33 +277,12 @@ def test_a_deleted_or_a_second_draft_stands_in_nobodys_way(
     assert top_up(study, owner, "demo", more=1).confirm == "make 4 places of 3 for demo"
 
 
-def test_a_draft_in_another_currency_is_another(study: Context, owner: Person, stub: ProlificStub) -> None:
-    for currency in ("GBP", "USD"):
-        plans.set_plan(study, owner, "demo", replace(PLAN, terms=replace(TERMS, currency=currency)))
-        draft_study(study, owner, "demo", DRAFT, dry_run=False)
-    assert len(stub.studies) == 2
-
-
 def test_no_places_are_added_without_a_study_that_is_out(
     study: Context, owner: Person, stub: ProlificStub
 ) -> None:
     draft_study(study, owner, "demo", DRAFT, dry_run=False)
     with pytest.raises(InputError, match="publish it first"):
         top_up(study, owner, "demo", more=1)
-
-
-def test_low_pay_is_a_warning_and_no_failure(study: Context, owner: Person, stub: ProlificStub) -> None:
-    plans.set_plan(study, owner, "demo", replace(PLAN, terms=replace(TERMS, hourly_rate=5)))
-    report = draft_study(study, owner, "demo", DRAFT, dry_run=False)
-    assert report.failed == 0 and len(stub.studies) == 1
-    assert any("Prolific requires at least 6 GBP" in line.words for line in report.lines)
-
-
-def test_a_task_without_instances_is_named(study: Context, owner: Person, stub: ProlificStub) -> None:
-    add_task(study, owner, Task("empty", "Empty"))
-    plans.set_plan(study, owner, "empty", PLAN)
-    with pytest.raises(InputError, match="“empty” has no instances yet: import some first"):
-        draft_study(study, owner, "empty", DRAFT)
 
 
 def test_who_is_at_work_is_counted_with_what_they_will_do(

@@ -104,12 +104,6 @@ def test_decisions_are_not_written_to_batch_files(context: Context, ready: Perso
     assert not list(tmp_path.glob("q*"))
 
 
-def test_an_endpoint_that_does_not_list_decisions_is_not_recommended(context: Context, ready: Person) -> None:
-    with start_stub(decides=True) as stub:
-        asked = replace(context, settings=load_settings({"OPENAI_BASE_URL": stub.url}))
-        assert suggest_decisions(asked, ready, RunSettings("m")) == ""
-
-
 @pytest.mark.slow
 def test_an_endpoint_that_lists_decisions_is_recommended(
     context: Context, ready: Person, real_model: RealModel

@@ -20,8 +20,7 @@ from coeval.llm.running.runner import Patience
 from coeval.store.queries import calls, drafts, jobs, tasks
 from coeval.ui.run import build_app
 from coeval.usecases.access import Context
-from coeval.usecases.drafting import batch_files, execution, model_requests
-from coeval.usecases.drafting.assistants import correlate_run
+from coeval.usecases.drafting import batch_files, execution
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.run_preview import estimate_run, show_question
 from coeval.usecases.drafting.run_settings import RunSettings
@@ -194,28 +193,6 @@ def test_one_model_name_on_two_servers_shares_no_answers(context: Context, ready
     assert run and run.params["endpoint"] == second.url
 
 
-def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_path: Any) -> None:
-    out, results = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
-    asyncio.run(batch_files.write_questions(context, ready, "demo", RunSettings(label="batch"), out))
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    assert len(lines) == 8 and {line["url"] for line in lines} == {"/v1/chat/completions"}
-    with results.open("w") as file:
-        for line in reversed(lines):  # in any order
-            answer = {
-                "choices": [{"message": {"content": default_reply(line["body"])}, "finish_reason": "stop"}]
-            }
-            row = {
-                "custom_id": line["custom_id"],
-                "response": {"status_code": 200, "body": answer},
-                "error": None,
-            }
-            file.write(json.dumps(row) + "\n")
-        file.write("not json\n")
-    report = asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
-    assert (report.answered, report.unreadable, report.runs[0].complete) == (8, 1, True)
-    assert len(latest(context, "batch")) == 8
-
-
 def test_answers_of_a_batch_that_cannot_be_read_go_to_a_second_file(
     context: Context, ready: Person, tmp_path: Any
 ) -> None:
@@ -266,36 +243,6 @@ def test_another_model_can_write_the_plan_of_a_run(context: Context, ready: Pers
     assert models[0] == "planner" and set(models[1:]) == {"judge"}
 
 
-def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, ready: Person) -> None:
-    with start_stub() as stub:
-        there = connected(context, stub)
-        plan = asyncio.run(
-            model_requests.draft_plan(
-                there, ready, "demo", RunSettings(protocol="fusion", assistants=("TF-IDF cosine",))
-            )
-        )
-        assert plan
-        settings = RunSettings(
-            protocol="fusion", label="fused", samples=2, plan="Weigh it.", assistants=("TF-IDF cosine",)
-        )
-        report = asyncio.run(run_drafting(there, ready, "demo", settings))
-        asked = json.dumps(stub.bodies[-1])
-    assert report.complete and report.total == 4  # instances, each with both criteria
-    overall = io.StringIO(newline="")
-    export_table(context, ready, "demo", "overall_ratings.csv", overall)
-    ratings = list(csv.DictReader(io.StringIO(overall.getvalue().lstrip("\ufeff"))))
-    assert len(ratings) == 4 and {row["run"] for row in ratings} == {"fused"}
-    assert all(1 <= float(row["score"]) <= 5 for row in ratings)
-    followed = correlate_run(context, ready, "demo", "fused")
-    assert {row["assistant"] for row in followed} == {"TF-IDF cosine"}
-    assert [(row["criterion"], row["n"]) for row in followed] == [
-        ("Be true.", 4),
-        ("Use simple words.", 4),
-        ("overall", 4),
-    ]
-    assert len(latest(context, "fused")) == 8 and "Weigh it." in asked and "TF-IDF" in asked
-
-
 def by_form(body: dict[str, Any]) -> str:
     """Another form for each instance of the study: labelled, in a sentence, a bare number, nothing."""
     prompt = str(body)
@@ -304,24 +251,6 @@ def by_form(body: dict[str, Any]) -> str:
     if "answer 1 of b" in prompt:
         return '{"score": 3}' if "response_format" in body else "It is clear enough. I would give it a 3."
     return "2" if "answer 2 of a" in prompt else "No idea."
-
-
-@pytest.mark.parametrize(
-    ("label", "settings", "rung"),
-    [
-        ("single", RunSettings(), "schema"),
-        ("several", RunSettings(criteria_per_call=2), "schema"),
-        ("fusion", RunSettings(protocol="fusion", ablation=True), "label"),
-        ("words", RunSettings(protocol="analyze-rate"), "label"),
-    ],
-)
-def test_every_scored_draft_has_its_rung(
-    context: Context, ready: Person, label: str, settings: RunSettings, rung: str
-) -> None:
-    with start_stub() as stub:
-        asyncio.run(run_drafting(connected(context, stub), ready, "demo", replace(settings, label=label)))
-    assert [one.rung for one in latest(context, label)] == [rung] * 8
-    assert execution.count_by_rung(context, ready, "demo", label) == [RungCount(label, rung, 8)]
 
 
 def test_drafts_are_listed_by_their_rung(context: Context, ready: Person) -> None:
@@ -373,15 +302,6 @@ def test_a_run_whose_scores_hardly_differ_is_reported(context: Context, ready: P
     with start_stub(lambda body: '{"conclusion": "So.", "score": 5, "evidence": []}') as stub:
         report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="flat")))
     assert "8 of 8 scores are 5: this model does not distinguish." in str(report)
-
-
-def test_only_owners_see_the_answers_of_a_rung(context: Context, ready: Person) -> None:
-    ana = sign_in(context, "Ana")[0]
-    for use_case in (execution.count_by_rung, execution.describe_forms):
-        with pytest.raises(NotAllowedError):
-            use_case(context, ana, "demo", "first")
-    with pytest.raises(NotAllowedError):
-        execution.list_by_rung(context, ana, "demo", "first", "unscored")
 
 
 def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import re
-import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,21 +69,11 @@ def streams(body: dict[str, Any]) -> str | Reply:
     return Reply(raw=f"data: {json.dumps(delta)}\n\ndata: [DONE]\n\n")
 
 
-def reasons(body: dict[str, Any]) -> str | Reply:
-    return f"<think>Score: 1? {'No. ' * 50}</think>{default_reply(body)}"
-
-
 def some_long(body: dict[str, Any]) -> str | Reply:
     if "simple words" in json.dumps(body["messages"]):
         return Reply(
             status=400, code="context_length_exceeded", message="maximum context length is 10 tokens"
         )
-    return default_reply(body)
-
-
-def some_filtered(body: dict[str, Any]) -> str | Reply:
-    if "simple words" in json.dumps(body["messages"]):
-        return Reply(status=400, code="content_filter", message="The prompt was filtered")
     return default_reply(body)
 
 
@@ -97,58 +84,6 @@ def refusing(message: str, *names: str) -> Callable[[dict[str, Any]], str | Repl
         if any(name in json.dumps(body) for name in names)
         else default_reply(body)
     )
-
-
-def events(body: dict[str, Any]) -> Reply:
-    """Sends events although nobody asked for a stream."""
-    text = default_reply(body)
-    pieces = [{"choices": [{"index": 0, "delta": {"content": part}}]} for part in (text[:20], text[20:])]
-    lines = "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces)
-    return Reply(raw=f": keep-alive\n\n{lines}data: [DONE]\n\n")
-
-
-def window() -> Callable[[dict[str, Any]], str | Reply]:
-    """Like 15 a minute, but faster: three answers in each fifth of a second, and no word on when to return."""
-    answered: deque[float] = deque(maxlen=3)
-
-    def reply(body: dict[str, Any]) -> str | Reply:
-        if len(answered) == 3 and time.monotonic() - answered[0] < 0.2:
-            return Reply(status=429, message="Too many requests")
-        answered.append(time.monotonic())
-        return default_reply(body)
-
-    return reply
-
-
-def thinking() -> Callable[[dict[str, Any]], str]:
-    """Thoughts with another score in them, in one dialect after the other."""
-    dialects = itertools.cycle(
-        [
-            "<think>Score: 1?</think>{}",
-            "<thought>Score: 1?</thought>{}",
-            "<seed:think>Score: 1?</seed:think>{}",
-            "[THINK]Score: 1?[/THINK]{}",
-            "<|channel|>analysis<|message|>Score: 1?<|end|><|start|>assistant<|channel|>final<|message|>{}",
-        ]
-    )
-    return lambda body: next(dialects).format(default_reply(body))
-
-
-def apart(body: dict[str, Any]) -> Reply:
-    message = {"content": default_reply(body), "reasoning_content": "Score: 1? Score: 2?"}
-    return Reply(raw=completion(**message))
-
-
-def marked(body: dict[str, Any]) -> Reply:
-    return Reply(raw="\ufeff" + completion(content=default_reply(body)))
-
-
-def echoes(body: dict[str, Any]) -> str:
-    return f"{body['messages'][-1]['content']}\n\n{default_reply(body)}"
-
-
-def calls_a_tool(body: dict[str, Any]) -> str:
-    return json.dumps({"name": "evaluate", "arguments": default_reply(body)})
 
 
 def cut(reason: str) -> Callable[[dict[str, Any]], Reply]:
@@ -165,8 +100,6 @@ MODES = [
          "called a tool", False, range(6, 25), False),
     Mode("prose without a score", lambda body: "I like it.", UNREAD, False, range(6, 17), False),
     Mode("a bad key", lambda body: Reply(status=401, message="no"), "OPENAI_API_KEY", False, range(1, 17), False),
-    Mode("a bad key, told with 400", lambda body: Reply(status=400, message="API key not valid."),
-         "OPENAI_API_KEY", False, range(1, 17), False),
     Mode("forbidden", lambda body: Reply(status=403, message="no"), "does not allow", False, range(1, 17), False),
     Mode("no credit", lambda body: Reply(status=429, code="insufficient_quota"), "no credit", False,
          range(1, 17), False),
@@ -175,38 +108,13 @@ MODES = [
     Mode("a limit per minute, told as a quota", per_minute(), "", True, range(PAIRS, 2 * PAIRS), True),
     Mode("JSON schemas refused", strict, "", True, range(PAIRS, 2 * PAIRS + 1), True),
     Mode("only a stream", streams, "", True, range(PAIRS, 2 * PAIRS + 1), True),
-    Mode("thoughts in the answer", reasons, "", True, range(PAIRS, PAIRS + 1), True),
     Mode("a text too long for the model", some_long, "", True, range(PAIRS, PAIRS + 1), False),
-    Mode("a content filter, told with 400", some_filtered, "", True, range(PAIRS, PAIRS + 1), False),
     Mode("no answer at all", lambda body: Reply(hang=True), "timed out (each may be billed)", False,
          range(PAIRS, 2 * PAIRS + 1), False),
-    Mode("integer enums refused", refusing("Invalid value at 'response_schema': enum of integers", '"enum": [1'),
-         "", True, range(PAIRS, 2 * PAIRS + 1), True),
-    Mode("a bad key, told with 403", lambda body: Reply(status=403, message="API key expired."),
-         "OPENAI_API_KEY", False, range(1, 17), False),
-    Mode("errors as a list", lambda body: Reply(status=400, raw='[{"error": {"message": "API key not valid."}}]'),
-         "API key not valid", False, range(1, 17), False),
-    Mode("events that nobody asked for", events, "", True, range(PAIRS, PAIRS + 1), True),
-    Mode("fenced replies", lambda body: f"Sure:\n```json\n{default_reply(body)}\n```", "", True,
-         range(PAIRS, PAIRS + 1), True),
-    Mode("no system role", refusing("System role not supported", '"role": "system"'), "", True,
-         range(PAIRS, 2 * PAIRS + 1), True, RunSettings(label="it", persona="evaluator")),
     Mode("a reasoning model", refusing(
         "Unsupported parameter: 'temperature', 'max_tokens' are not supported. Use 'max_completion_tokens' instead.",
         '"temperature"', '"max_tokens"'), "", True, range(PAIRS, 3 * PAIRS + 1), True, PARAMETERS),
-    Mode("thoughts in every dialect", thinking(), "", True, range(PAIRS, PAIRS + 1), True),
-    Mode("thoughts in a field of their own", apart, "", True, range(PAIRS, PAIRS + 1), True),
-    Mode("15 requests a minute, without Retry-After", window(), "", True, range(PAIRS, 8 * PAIRS + 1), True),
-    Mode("several answers at once refused", refusing("n must be 1", '"n": '), "", True,
-         range(2 * PAIRS, 3 * PAIRS + 1), True, RunSettings(label="it", samples=2)),
-    Mode("several answers at once passed over", default_reply, "", True,
-         range(2 * PAIRS, 3 * PAIRS + 1), True, RunSettings(label="it", samples=2)),
-    Mode("a byte order mark before the body", marked, "", True, range(PAIRS, PAIRS + 1), True),
-    Mode("the prompt before the answer", echoes, "", True, range(2 * PAIRS, 2 * PAIRS + 1), True),
-    Mode("a call of a tool, written as the answer", calls_a_tool, UNREAD, False, range(6, 17), False),
     Mode("answers cut at the token limit", cut("length"), UNREAD, False, range(6, 25), False),
-    Mode("answers withheld halfway", cut("content_filter"), UNREAD, False, range(6, 25), False),
-    Mode("answers that end without a reason", cut(""), UNREAD, False, range(6, 25), False),
     Mode("too many requests, always", lambda body: Reply(status=429, message="slow down"), "asks for fewer requests",
          False, range(PAIRS, 400), False),
 ]  # fmt: skip

@@ -11,12 +11,10 @@ import pytest
 
 from coeval.cli.commands import build_parser
 from coeval.domain import Person, Study
-from coeval.errors import InputError
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.study_import import import_study
-from tests.conftest import make_study
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.support.models.stub_answers import default_reply
 
@@ -27,26 +25,6 @@ def connected(context: Context, stub: Stub) -> Context:
     return replace(
         context, settings=replace(context.settings, base_url=stub.url, api_key="key", model="m", timeout=5.0)
     )
-
-
-@pytest.fixture
-def ready(context: Context, owner: Person) -> Person:
-    import_study(context, owner, make_study(10))
-    return owner
-
-
-def test_a_run_asks_one_question_an_instance(context: Context, ready: Person) -> None:
-    with start_stub() as stub:
-        there = connected(context, stub)
-        report = asyncio.run(run_drafting(there, ready, "demo", TOGETHER))
-        assert (report.complete, report.drafted, report.unscored, stub.received) == (True, 40, 0, 20)
-        assert report.label == "m · coeval · criteria together"
-        again = asyncio.run(run_drafting(there, ready, "demo", TOGETHER))
-        assert (again.total, stub.received) == (0, 20) and "all drafts exist already" in str(again)
-        with pytest.raises(InputError, match="another label"):
-            asyncio.run(
-                run_drafting(there, ready, "demo", replace(TOGETHER, criteria_per_call=1, label=report.label))
-            )
 
 
 def test_what_is_unscored_is_sent_again_alone(context: Context, owner: Person, study: Study) -> None:
@@ -80,17 +58,3 @@ def test_what_is_no_number_of_criteria(text: str, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit):
         build_parser().parse_args(["draft", "evaluations", "--task", "t", f"--criteria-per-call={text}"])
     assert "neither “all” nor a number" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("settings", "doubts"),
-    [
-        (RunSettings(samples=5, temperature=0.0), 1),
-        (RunSettings(protocol="ensemble", temperature=0.0), 1),
-        (RunSettings(samples=5), 0),
-        (RunSettings(temperature=0.0), 0),
-        (RunSettings(samples=5, temperature=0.7), 0),
-    ],
-)
-def test_samples_at_temperature_0_are_doubted(settings: RunSettings, doubts: int) -> None:
-    assert len(settings.doubts) == doubts

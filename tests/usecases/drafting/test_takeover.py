@@ -12,16 +12,13 @@ import pytest
 
 from coeval.domain import Job, JobState, Person
 from coeval.store import open_store
-from coeval.store.engines import database
 from coeval.store.engines.database import scalar
-from coeval.store.engines.postgres import PostgresStore
 from coeval.store.queries import jobs
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import jobs as drafting_jobs
 from coeval.usecases.drafting.jobs import MOST_TAKEOVERS, Worker, mark_interrupted
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.hosting.postgres import Server
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.usecases.drafting.test_one_worker import AGED, MINE, an_hour_ago, asked_once, quick, wait_for
 
@@ -144,50 +141,3 @@ def test_a_server_taken_for_gone_gives_way_and_does_not_take_its_own_job(
             scalar(db, "SELECT count(*) FROM draft d JOIN run r ON r.id = d.run WHERE r.label = 'mine'", [])
             == PAIRS
         )
-
-
-@pytest.mark.slow
-def test_a_job_outlasts_the_restart_of_the_database(
-    served: Context, owner: Person, stub: Stub, postgres: Server
-) -> None:
-    job = drafting_jobs.start_job(served, owner, "demo", MINE)
-    worker = Worker(served)
-    worker.start(job)
-    for paid in (8, 20):
-        while stub.paid < paid:
-            time.sleep(0.01)
-        postgres.stop()
-        postgres.start()
-    wait_for(served, owner, job.id, JobState.DONE, JobState.FAILED)
-    found = find(served, owner, job)
-    assert (found.state, found.takeovers) == (JobState.DONE, 0), found
-    assert stub.paid == PAIRS and asked_once(stub)
-
-
-@pytest.mark.slow
-def test_a_job_whose_database_stays_away_goes_on_later(
-    served: Context, owner: Person, stub: Stub, postgres: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database, "OUTAGE_SECONDS", 3.0)
-    job = drafting_jobs.start_job(served, owner, "demo", MINE)
-    with ExitStack() as stack:
-        store = PostgresStore(served.store.address, patience=1)
-        stack.callback(store.close)
-        worker = Worker(replace(served, store=store))
-        worker.start(job)
-        while stub.paid < 8:
-            time.sleep(0.01)
-        postgres.stop()
-        for thread in worker._threads:
-            thread.join(60)
-            assert not thread.is_alive()
-        postgres.start()
-        assert find(served, owner, job).state is JobState.RUNNING
-        abandon(served)
-        taken = Worker(served).take_over()
-        assert taken is not None
-        Worker(served).start(taken)
-        wait_for(served, owner, job.id, JobState.DONE, JobState.FAILED)
-    assert find(served, owner, job).state is JobState.DONE
-    # what was under way when the database went for good was answered and lost: two, and two more asked meanwhile
-    assert PAIRS <= stub.paid <= PAIRS + 4

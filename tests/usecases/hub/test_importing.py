@@ -13,7 +13,7 @@ from coeval.cli.commands import main
 from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.extensions.hub import client
-from coeval.extensions.hub.address import list_parts, parse_address
+from coeval.extensions.hub.address import parse_address
 from coeval.extensions.hub.transfer import import_hub, look_at_hub, preview_hub, search_hub
 from coeval.settings import Snapshots
 from coeval.store.queries import tasks
@@ -66,27 +66,6 @@ def test_an_address_names_a_part_at_a_commit() -> None:
     ):
         with pytest.raises(InputError, match="is not a data set of the Hub"):
             parse_address(text)
-
-
-def test_parts_without_a_card_are_told_by_their_names() -> None:
-    files = (
-        "data/train-00000-of-00001.parquet",
-        "data/validation-0.parquet",
-        "test.csv",
-        "a.csv",
-        "LICENSE",
-        "a.py",
-    )
-    named = {part.name: [name for name, _ in part.files] for part in list_parts(dict.fromkeys(files, 1), {})}
-    assert named == {
-        "default/train": ["a.csv"],
-        "default/validation": ["data/validation-0.parquet"],
-        "default/test": ["test.csv"],
-    }, "files of two kinds are not one table"
-    evil = {
-        "configs": [{"data_files": "*" * 400 + "x"}, {"data_files": [{"path": 5}]}, 7, {"config_name": [1]}]
-    }
-    assert list_parts({"a" * 200 + ".csv": 1}, evil)[0].config == "default"
 
 
 def test_a_part_is_looked_at_and_imported_with_its_commit(

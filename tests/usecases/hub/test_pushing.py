@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -195,38 +194,6 @@ def test_a_lost_answer_and_a_race(studied: Context, owner: Person, hub: HubStub)
             studied, owner, "demo", replace(TARGET, licence="mit"), confirmed=seen.repo, digest=seen.digest
         )
     assert len(hub.commits) == 2 and b"license: cc-by-4.0" in hub.files["README.md"]
-
-
-def test_a_name_that_others_have(studied: Context, owner: Person, hub: HubStub) -> None:
-    hub.trouble = "404"
-    with pytest.raises(InputError, match="HF_TOKEN has no access to it: choose another name"):
-        push(studied, owner)
-    assert not hub.commits
-
-
-def test_without_pyarrow_it_is_said_what_to_install(
-    studied: Context, owner: Person, hub: HubStub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r'pip install "coeval\[hub\]"'):
-        look(studied, owner)
-    assert not hub.exists
-
-
-def test_the_card(studied: Context, owner: Person, hub: HubStub) -> None:
-    with studied.store.write() as db:
-        db.conn.execute(
-            "UPDATE task SET description = 'Answer {repo} *plainly*.', name = 'A | study\n[x](y)' WHERE slug = 'demo'"
-        )
-    push(studied, owner)
-    assert hub.card["license"] == "cc-by-4.0" and hub.card["pretty_name"] == "A | study [x](y)"
-    assert [config["config_name"] for config in hub.card["configs"]] == list(CONFIGS)
-    card = hub.files["README.md"].decode()
-    for words in (
-        "# A \\| study \\[x](y)", "Answer {repo} *plainly*.", "16 with the model's draft in view",
-        "Mean over criteria", "2 of the group team", "pseudonyms", "[Creative Commons Attribution 4.0]",
-    ):  # fmt: skip
-        assert words in card, words
 
 
 @pytest.mark.slow

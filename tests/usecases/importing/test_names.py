@@ -1,4 +1,4 @@
-"""One form of names at every door: import, sign-in, criteria; and files from before there was one."""
+"""One form of names at every door: import, sign-in, criteria."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from coeval.domain import (
     Task,
 )
 from coeval.errors import InputError
-from coeval.store.queries import criteria, people, tasks
+from coeval.store.queries import people, tasks
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import open_round
 from coeval.usecases.criteria_sets import establish_list
-from coeval.usecases.criteria_suggestions import reopen_criteria
 from coeval.usecases.crowd.exams import set_keys
 from coeval.usecases.scrutiny.review import view_instance
 from coeval.usecases.sessions import sign_in
@@ -104,55 +103,13 @@ def test_names_that_a_person_types_or_a_file_of_keys_holds_are_found_in_any_form
         assert set_keys(context, owner, "demo", f"{head}x-{form},Be {form}.,4\n") == 1
     with pytest.raises(InputError, match="The name “x\u200b” cannot be used"):
         set_keys(context, owner, "demo", f"{head}x\u200b,1,4\n")
-    age(context)
-    assert set_keys(context, owner, "demo", f"{head}x-{NFC},Be {NFC}.,4\n") == 1
 
 
-@pytest.mark.parametrize("old", [False, True])
-def test_the_id_of_an_instance_is_found_in_any_form(context: Context, owner: Person, old: bool) -> None:
+def test_the_id_of_an_instance_is_found_in_any_form(context: Context, owner: Person) -> None:
     import_study(context, owner, make(NFC))
-    if old:
-        age(context)
     for form in (NFC, NFD):
         seen = view_instance(context, owner, "demo", f" x-{form}")
-        assert seen.instance.external_id == f"x-{NFD if old else NFC}"
-
-
-def test_joiners_that_shape_a_name_are_part_of_it(context: Context) -> None:
-    assert sign_in(context, "علی\u200cرضا")[0].name == "علی\u200cرضا"
-
-
-def age(context: Context) -> None:
-    """Give every name the form that an earlier version would have kept."""
-    with context.store.write() as db:
-        for table, column in (
-            ("annotator", "name"),
-            ("criterion", "text"),
-            ("instance", "external_id"),
-            ("instance", "document"),
-            ("instance", "system"),
-        ):
-            sql = f"UPDATE {table} SET {column} = replace({column}, ?, ?)"
-            db.conn.execute(sql, ["\u00e9", "e\u0301"])
-
-
-def test_names_of_an_old_file_stay_and_are_found(context: Context, owner: Person) -> None:
-    study = make(NFC)
-    import_study(context, owner, study)
-    age(context)
-    before = count(context)
-    for form in (NFC, NFD):
-        assert import_study(context, owner, make(form)).instances == 0
-    assert count(context)[:3] == before[:3]
-    assert sign_in(context, "Jos\u00e9")[0].name == "Jose\u0301"
-    with context.store.read() as db:
-        task = tasks.get_task(db, "demo")
-        current = criteria.get_criteria_set(db, task.id) if task else None
-    assert current is not None
-    (kept,) = current.criteria
-    assert [one.id for one in establish_list(context, owner, "demo", [f"Be {NFC}."]).criteria] == [kept.id]
-    state = reopen_criteria(context, owner, "demo")
-    assert [one.kept_criterion for one in state.proposals] == [kept.id]
+        assert seen.instance.external_id == f"x-{NFC}"
 
 
 def test_check_lists_names_that_look_alike(

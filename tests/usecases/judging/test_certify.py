@@ -14,7 +14,7 @@ import pytest
 
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
-from coeval.extensions.judge import certification, queries_seal
+from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.certification import certify
@@ -37,12 +37,10 @@ from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.reports.statistics import get_report
 from coeval.usecases.study_import import import_study
 from tests.support.serving.http_world import load_rules
 from tests.support.studies.judged_study import FAIR, OVERRATED, PEOPLE, serve_judged
 from tests.support.studies.scored_study import scored
-from tests.support.studies.unsure_study import BRIEF, TRUE, UNSURE, make_unsure_study
 
 QUICK = Wishes(jury=False, deferral=False, folds=3)
 TURNED = """
@@ -157,22 +155,6 @@ def test_each_opening_is_confirmed_recorded_and_said_for_ever_after(sealed: Cont
     assert not any(name in first.model_dump_json() for name in ("Ana", "Ben", "Cem"))
 
 
-def test_labels_that_were_read_count_even_where_nothing_came_of_it(
-    sealed: Context, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fit_judge(sealed, OPERATOR, "demo", wishes=QUICK)
-
-    def fails(*given: Any) -> Certificate:
-        raise RuntimeError("the machine is out of memory")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(certification, "write_certificate", fails)
-        with pytest.raises(RuntimeError):
-            certify(sealed, OPERATOR, "demo", "opening 1")
-    assert [one.certificate for one in openings(sealed)] == [""]
-    assert certify(sealed, OPERATOR, "demo", "opening 2").opening == 2
-
-
 def test_what_cannot_be_certified_leaves_the_seal_closed(context: Context, owner: Person) -> None:
     import_study(context, OPERATOR, scored(["Ana", "Ben"], 8))
     with pytest.raises(NotFoundError, match="“demo” is not sealed yet"):
@@ -223,27 +205,3 @@ def test_a_known_bias_is_learned_removed_and_certified_and_the_judge_leaves_whol
     assert 0.5 < sum(bias) / len(bias) < 1.5
     assert len(file.questions) == 2 * 24 and all(one.sample for one in file.questions)
     assert not any(name.encode() in text for name in (*PEOPLE, "no-key"))
-
-
-def test_a_certificate_says_how_often_verdicts_change_between_the_stored_answers(context: Context) -> None:
-    study = make_unsure_study()
-    (run,) = study.runs
-    drafts = tuple(
-        replace(one, samples=(2.0, 4.0) if one.probabilities == UNSURE else (3.0, 3.0), probabilities=())
-        for one in run.drafts
-    )
-    import_study(context, OPERATOR, replace(study, runs=(replace(run, drafts=drafts),)))
-    seal_task(context, OPERATOR, "demo")
-    fit_judge(context, OPERATOR, "demo", wishes=Wishes(jury=False, calibration=False, deferral=False))
-    certificate = certify(context, OPERATOR, "demo", "opening 1")
-    for one in certificate.by_criterion:
-        shares = {flip.threshold: flip.share.value for flip in one.flips}
-        (group,) = {(flip.lines, flip.answers) for flip in one.flips}
-        assert group == (one.lines, 2.0)
-        # which lines are sealed is drawn, so that only the kind of the share is known
-        assert shares[2.0] == 0 == shares[5.0] and shares[3.0] == shares[4.0] and 0 < (shares[3.0] or 0) < 1
-    assert "Asked again for one answer, the judge changes a verdict most often" in " ".join(
-        certificate.findings
-    )
-    report = get_report(context, OPERATOR, "demo")["verdict_flips"]
-    assert [row["criterion"] for row in report] == [TRUE, BRIEF] and report[0]["share"]["n"] == 60

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from coeval.domain import Ballot, Person, Role, Vote
 from coeval.domain.runs import Wording
 from coeval.domain.tasks import Action
-from coeval.errors import InputError, NotAllowedError, NotFoundError, UnreadableAnswerError
+from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certification import certify
 from coeval.extensions.judge.corrections import (
@@ -27,7 +26,6 @@ from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.judge_export import export_judge
 from coeval.extensions.judge.learning.learn import Wishes
 from coeval.extensions.judge.model.judge_file import parse_judge
-from coeval.extensions.judge.page_corrections import wording_view
 from coeval.extensions.judge.seal import seal_task
 from coeval.extensions.judge.seal_types import Part
 from coeval.extensions.judge.state import get_judge_state
@@ -173,18 +171,6 @@ def test_a_wording_that_is_left_changes_nothing_and_stays_on_record(served: tupl
         propose(context)
 
 
-def test_a_wording_is_asked_for_anew_once_the_last_is_decided_and_only_then(
-    served: tuple[Context, Stub],
-) -> None:
-    context, stub = served
-    stub.reply = lambda body: f"Criterion: {OVERRATED}\nMeaning of 1: More than page {stub.paid}."
-    first, before = propose(context), stub.paid
-    assert propose(context) == first and stub.paid == before, "an open one is given again"
-    assert not take_wording(context, OPERATOR, "judged", first.id), "no vote on meanings alone"
-    second = propose(context)
-    assert stub.paid == before + 1 and second.anchors != first.anchors
-
-
 def test_two_who_ask_at_once_get_one_wording(served: tuple[Context, Stub]) -> None:
     context, stub = served
     stub.reply = lambda body: f"Criterion: {OVERRATED}\nMeaning of 1: More than page {stub.paid}."
@@ -195,19 +181,6 @@ def test_two_who_ask_at_once_get_one_wording(served: tuple[Context, Stub]) -> No
 
     first, second = asyncio.run(both())
     assert first == second and get_judge_state(context, OPERATOR, "judged").wordings == (first,)
-
-
-def test_an_answer_without_a_wording_is_no_approval_and_trying_again_asks_again(
-    served: tuple[Context, Stub],
-) -> None:
-    context, stub = served
-    stub.reply = lambda body: "I cannot help with that."
-    before = stub.paid
-    for asked in (1, 2):
-        with pytest.raises(UnreadableAnswerError, match="has no line “Criterion:”"):
-            propose(context)
-        assert stub.paid == before + asked
-    assert not get_judge_state(context, OPERATOR, "judged").wordings
 
 
 def test_no_wording_is_put_into_a_vote_in_which_people_have_voted(served: tuple[Context, Stub]) -> None:
@@ -221,13 +194,3 @@ def test_no_wording_is_put_into_a_vote_in_which_people_have_voted(served: tuple[
     assert get_judge_state(context, OPERATOR, "judged").wordings == (wording,)
     cancel_vote(context, OPERATOR, "judged")
     assert take_wording(context, OPERATOR, "judged", wording.id)
-
-
-def test_a_wording_is_shown_with_its_criterion_and_what_taking_it_does(served: tuple[Context, Stub]) -> None:
-    wording = propose(served[0])
-    assert f"Proposed wording of “{OVERRATED}”" in str(wording_view(wording))
-    meanings = replace(wording, text=OVERRATED)
-    for shown, at_once in ((wording, False), (meanings, True)):
-        assert (
-            "Meanings of scores are added to the guide immediately." in str(wording_view(shown))
-        ) is at_once

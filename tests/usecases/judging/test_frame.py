@@ -14,7 +14,6 @@ import pytest
 from coeval import judge_frame, judge_frame_async
 from coeval.domain import Criterion, Scale
 from coeval.errors import InputError, ModelError
-from coeval.llm.prompting.presets import TOPICAL_CHAT
 from coeval.llm.protocols import protocol
 from coeval.llm.running.ledger import Prices
 from coeval.settings import Settings, load_settings
@@ -68,16 +67,6 @@ def test_it_works_where_an_event_loop_runs_already(stub: Stub, tmp_path: Path) -
         return judge(stub, tmp_path)
 
     assert len(asyncio.run(cell())) == 4
-
-
-@pytest.mark.parametrize("gone", [None, float("nan"), pd.NA])
-def test_a_missing_output_is_not_scored(stub: Stub, tmp_path: Path, gone: object) -> None:
-    table = TABLE.assign(output=pd.Series(["Because of the wind.", gone], dtype=object))
-    scores = judge(stub, tmp_path, table)
-    assert list(scores.instance) == ["0", "0", "1", "1"] and stub.paid == 2
-    assert scores.score[:2].notna().all() and scores.score[2:].isna().all()
-    assert set(scores.reason[2:]) == {"The output is missing, so there is nothing to judge."}
-    assert "None" not in str(stub.bodies) and "nan" not in str(stub.bodies)
 
 
 def test_criteria_of_a_dict_are_judged_by_their_texts(stub: Stub, tmp_path: Path) -> None:
@@ -144,32 +133,6 @@ def test_what_cannot_be_read_says_why(stub: Stub, tmp_path: Path) -> None:
     assert scores.loc[("0", "Be right.")].score > 0
 
 
-def test_the_options_are_those_of_the_command(stub: Stub, tmp_path: Path) -> None:
-    table = TABLE.assign(bleurt=[0.2, 0.7])
-    scores = judge(
-        stub,
-        tmp_path,
-        table,
-        protocol="fusion",
-        samples=2,
-        temperature=1.0,
-        assistants=["bleurt:-2:1"],
-        plan_model="planner",
-    )
-    assert list(scores.criterion) == ["Be right.", "Be brief.", "overall"] * 2
-    assert all(len(samples) == 2 for samples in scores.samples)
-    plan, *judged = stub.bodies
-    assert "bleurt: Learned likeness of output and reference" in plan["messages"][0]["content"]
-    assert len(judged) == 4
-    assert plan["model"] == "planner" and {body["model"] for body in judged} != {"planner"}
-    assert all("bleurt (-2 to 1, higher is better): 0." in str(body) for body in judged)
-    assert {body["temperature"] for body in judged} == {1.0}
-    assert "bleurt" not in str(judge(stub, tmp_path, table).columns), (
-        "a column is shown to no judge by itself"
-    )
-    assert "bleurt" not in str(stub.bodies[-1])
-
-
 @pytest.mark.parametrize(
     ("table", "options", "said"),
     [
@@ -195,11 +158,6 @@ def test_a_refused_key_is_raised(stub: Stub, tmp_path: Path) -> None:
         judge(stub, tmp_path)
 
 
-def test_a_bar_shows_how_far_it_is(stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    judge(stub, tmp_path, progress=True)
-    assert "4/4" in capsys.readouterr().err
-
-
 def test_the_examples_of_the_map_run(stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     part = (ROOT / "coeval" / "README.md").read_text(encoding="utf-8").split("## From a notebook")[1]
     examples = re.findall(r"```python\n(.*?)```", part.split("\n## ")[0], re.S)
@@ -215,15 +173,3 @@ def test_the_examples_of_the_map_run(stub: Stub, tmp_path: Path, monkeypatch: py
 
 def _lines(example: str) -> int:
     return sum(bool(line.strip()) for line in example.splitlines())
-
-
-def test_a_preset_says_how_to_judge(stub: Stub, tmp_path: Path) -> None:
-    scores = judge(stub, tmp_path, TABLE[:1], criteria=TOPICAL_CHAT, preset="g-eval-topical-chat", samples=2)
-    assert list(scores.criterion) == [one.text for one in TOPICAL_CHAT] and scores.score.iloc[3] in (
-        0,
-        0.5,
-        1,
-    )
-    steps, judged = stub.bodies[:4], stub.bodies[4:]
-    assert all("Write the steps" in str(body) for body in steps) and len(judged) == 8
-    assert {(body["temperature"], body["top_p"]) for body in judged} == {(1.0, 1.0)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -15,7 +14,7 @@ import pytest
 
 from coeval import Judge
 from coeval.domain import Instance
-from coeval.errors import InputError, ModelError
+from coeval.errors import ModelError
 from coeval.extensions.judge.model.file_schema import JudgeFile, describe_questions
 from coeval.extensions.judge.model.fitted import Bench, Calibration, Deferral, Fitted, Isotonic, Jury, Member
 from coeval.extensions.judge.model.judge_file import write_judge
@@ -197,27 +196,6 @@ def test_examples_stand_in_the_question_but_for_their_own_document(stub: Stub, t
     assert not any("second." in by_case[name, "Be brief."] for name in "ab")
 
 
-def test_prompts_are_those_of_the_file_and_changed_ones_are_refused(stub: Stub, tmp_path: Path) -> None:
-    own = tmp_path / "templates"
-    own.mkdir()
-    (own / "score-only.md").write_text("<!-- score-only v9 -->\n$case\n\nBe blunt. Score: <number>\n")
-    judge = make_judge(options={"protocol": "score-only", "templates": own})
-    (own / "score-only.md").unlink()
-    score(judge, stub, tmp_path)
-    assert all("Be blunt." in prompt for prompt in prompts(stub))
-    asking = judge.judges[0]
-    texts = {**asking.templates, "score-only": asking.templates["score-only"] + "Always give 5."}
-    other = judge.model_copy(update={"judges": (asking.model_copy(update={"templates": texts}),)})
-    with pytest.raises(InputError, match="have changed"):
-        score(other, stub, tmp_path)
-    code = hashlib.sha256(b"x").hexdigest()
-    unknown = judge.model_copy(
-        update={"judges": (asking.model_copy(update={"protocol": "os.system", "prompt_hash": code}),)}
-    )
-    with pytest.raises(InputError, match="no protocol 'os.system'"):
-        score(unknown, stub, tmp_path)
-
-
 def test_a_refused_key_is_raised_and_what_was_answered_is_kept(stub: Stub, tmp_path: Path) -> None:
     stub.script(Reply(text=default_reply({"messages": [{"content": '{"conclusion" from 1 to 5'}]})))
     stub.reply = lambda body: Reply(status=401, message="Incorrect API key provided")
@@ -226,12 +204,3 @@ def test_a_refused_key_is_raised_and_what_was_answered_is_kept(stub: Stub, tmp_p
     stub.reply = default_reply
     paid = stub.paid
     assert paid == 1 and score(make_judge(), stub, tmp_path).score.notna().all() and stub.paid == paid + 3
-
-
-def test_importing_coeval_stays_light() -> None:
-    import subprocess
-    import sys
-
-    code = "import coeval, sys; print([m for m in ('pandas', 'pydantic', 'openai', 'numpy') if m in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert told.stdout.strip() == "[]", told.stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
-import json
 from pathlib import Path
 
 import pytest
@@ -16,44 +14,9 @@ from coeval.extensions.judge.state import get_judge_state
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import import_study
 from tests.support.studies.judge_files import make_key
-from tests.support.studies.judged_study import OVERRATED, WORDING, serve_judged
 from tests.support.studies.unsure_study import THRESHOLD, UNSURE_LINES, make_unsure_study
 
 Captured = pytest.CaptureFixture[str]
-
-
-@pytest.mark.slow
-def test_examples_and_a_wording_by_commands(
-    context: Context, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serve_judged(context) as (served, stub):
-        monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
-        monkeypatch.setenv("OPENAI_API_KEY", served.settings.api_key)
-        study = ["--task", "judged", "--db", served.store.address]
-        main(["judge", "seal", *study])
-        capsys.readouterr()
-        main(["judge", "examples", *study, "--number", "1"])
-        listed = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-        assert [row["number"] for row in listed] == ["1", "2"] and listed[1]["criterion"] == OVERRATED
-        assert listed[0]["why"].startswith("The judge said ")
-        main(["judge", "examples", *study, "--number", "1", "--json"])
-        assert [row["why"] for row in json.loads(capsys.readouterr().out)] == [row["why"] for row in listed]
-        main(["judge", "examples", *study, "--number", "1", "--take", "2"])
-        label = "stub-model · score-only · 1 example"
-        assert capsys.readouterr().out.startswith(f"{label}: ")
-        main(["judge", "learn", *study, "--run", label])
-        frozen = get_judge_state(served, OPERATOR, "judged").frozen
-        assert frozen and any(one.step == "examples" for one in frozen.tried)
-        capsys.readouterr()
-        main(["judge", "wording", *study, "--criterion", OVERRATED])
-        assert capsys.readouterr().out.splitlines()[:4] == [
-            "1", f"- {OVERRATED}", f"+ {WORDING}", "1: More than a page.",
-        ]  # fmt: skip
-        main(["judge", "wording", *study, "--leave", "1", "--json"])
-        assert json.loads(capsys.readouterr().out) == {"left": 1}
-        main(["judge", "wording", *study, "--criterion", OVERRATED])
-        main(["judge", "wording", *study, "--take", "2"])
-        assert capsys.readouterr().out.endswith("the vote on the next version is open\n")
 
 
 @pytest.mark.slow
@@ -124,29 +87,3 @@ def test_take_asks_before_it_replaces_a_file_and_signs_it(
     with pytest.raises(SystemExit):
         main([*take, "--force", "--sign", str(tmp_path / "none")])
     assert path.read_bytes() == before, "a key that cannot be read leaves the file as it was"
-
-
-@pytest.mark.slow
-def test_what_is_learned_and_certified_comes_as_json(
-    context: Context, capsys: Captured, tmp_path: Path
-) -> None:
-    import_study(context, OPERATOR, make_unsure_study())
-    study = ["--task", "demo", "--db", context.store.address, "--json"]
-    main(["judge", "seal", *study])
-    assert json.loads(capsys.readouterr().out)["share"] == 0.5
-    main(["judge", "learn", *study])
-    learned = json.loads(capsys.readouterr().out)
-    assert learned["judge"] == "judge" and learned["tried"] and len(learned["hash"]) == 64
-    main(["judge", "people", *study, "--out", str(tmp_path / "people.csv")])
-    listed = json.loads(capsys.readouterr().out)
-    assert set(listed) == {"judged", "to_people", "lines"} and (tmp_path / "people.csv").exists()
-    main(["judge", "certify", *study, "--confirm", "opening 1"])
-    assert json.loads(capsys.readouterr().out)["kind"] == "coeval-certificate"
-    path = tmp_path / "judge.json"
-    taken = ["judge", "take", *study, "--out", str(path), "--preset", "coeval-paper", "--model", "other"]
-    main(taken)
-    written = json.loads(capsys.readouterr().out)
-    assert written == {"path": str(path), "judge": "judge", "hash": load_judge(path).hash, "signed_by": ""}
-    with pytest.raises(SystemExit):
-        main(taken)
-    assert "replace it with --force" in capsys.readouterr().err

@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 from coeval.cli.commands import main
-from coeval.datasets import open_source
-from coeval.datasets.known_formats import HEADS
 from coeval.domain import Account, Role
-from coeval.errors import InputError, NotAllowedError, StorageError
+from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.study_files import archive as study_file
 from coeval.extensions.study_files.transfer import Naming, export_study_file, import_study_file
 from coeval.settings import load_settings
@@ -25,7 +23,6 @@ from coeval.store import Store
 from coeval.store.queries import people
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.accounts import invite
-from coeval.usecases.export import export_folder, export_zip
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -252,15 +249,6 @@ def test_pseudonyms_hide_names_wherever_they_stand(context: Context, there: Cont
     ]
 
 
-def test_a_study_of_a_development_version_is_refused(packed: Path, there: Context, tmp_path: Path) -> None:
-    parts = read_parts(packed)
-    manifest = json.loads(parts["manifest.json"]) | {"schema": ["m001_people_and_tasks"]}
-    parts["manifest.json"] = json.dumps(manifest).encode()
-    with pytest.raises(StorageError, match="development version of CoEval.*export the study as CSV"):
-        import_study_file(there, OPERATOR, write_parts(tmp_path / "old.zip", parts))
-    assert list_tasks(there, OPERATOR) == []
-
-
 def test_taken_names_and_known_submissions_are_refused(
     packed: Path, context: Context, there: Context
 ) -> None:
@@ -287,20 +275,3 @@ def test_the_commands(
     with pytest.raises(SystemExit):
         main(["study", "import", str(packed), *db])
     assert "The task “demo” already exists" in capsys.readouterr().err
-
-
-def test_our_own_exports_name_the_command_for_them(context: Context, packed: Path, tmp_path: Path) -> None:
-    folder, zipped = tmp_path / "out", tmp_path / "out.zip"
-    export_folder(context, OPERATOR, "demo", folder)
-    with zipped.open("wb") as target:
-        export_zip(context, OPERATOR, "demo", target)
-    for path in (folder, zipped, *(folder / name for name in HEADS)):
-        with pytest.raises(InputError, match="is a CSV export of CoEval.*study export.*study import"):
-            open_source(path, slug="x")
-    with pytest.raises(
-        InputError, match="is a whole study: import it with “python -m coeval study import study.zip"
-    ):
-        open_source(packed, slug="x")
-    with pytest.raises(InputError, match="CSV export of a study"):
-        import_study_file(context, OPERATOR, zipped)
-    assert len(tuple(open_source(folder / "instances.csv", slug="x").instances)) == 2

@@ -24,8 +24,6 @@ from tests.conftest import make_study
 from tests.support.serving.http_world import load_rules
 from tests.support.studies.crowd_links import link
 
-WHO = ("owner", "researcher", "annotator", "guest", "nobody")
-
 
 def add_people(context: Context, owner: Person) -> dict[str, Person]:
     """One of each kind; the guest was admitted to the study "crowd"."""
@@ -112,8 +110,3 @@ def test_guests_work_at_their_own_study_only(untouched: tuple[Context, dict[str,
 
 
 # ---- over HTTP -----------------------------------------------------------------------------------------------
-
-OPEN = dict.fromkeys(WHO, True)
-TEAM = {"owner": True, "researcher": True, "annotator": False, "guest": False, "nobody": False}
-OWNER = {"owner": True, "researcher": False, "annotator": False, "guest": False, "nobody": False}
-SIGNED_IN = {"owner": True, "researcher": True, "annotator": True, "guest": True, "nobody": False}

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import Emptiness, Person
+from coeval.domain import Person
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.stats.report.missing import MissingSection, missing_section
-from coeval.ui.app.step_json import step_json
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.reports.statistics import get_reading
@@ -101,39 +100,6 @@ def test_a_team_that_cannot_be_is_refused(context: Context, owner: Person, peopl
     with pytest.raises(NotFoundError, match="Nobody is called “Zoe”"):
         set_team(context, owner, "demo", ["Zoe"])
     assert get_team(context, owner, "demo").members == ()
-
-
-def test_an_empty_queue_says_why(context: Context, owner: Person, people: list[Person]) -> None:
-    ana, ben, *_ = people
-    set_team(context, owner, "demo", ["Ana"], 1)
-    step = get_step(context, owner, "demo")
-    assert (step.total, step.emptiness, step.sets_up) == (0, Emptiness.NOT_IN_TEAM, True)
-    assert get_step(context, ana, "demo").emptiness is None
-    shown = step_json(step)["empty"]
-    assert "not assigned to this task" in shown["text"]
-    assert shown["link"] == "admin?task=demo&tab=people"
-    for_others = step_json(replace(step, sets_up=False))["empty"]
-    assert for_others["text"].endswith("Ask the people who run the study.") and not for_others["link"]
-    import_study(
-        context, owner, replace(make_study(0), task=replace(make_study(0).task, slug="bare"), runs=())
-    )
-    assert get_step(context, ben, "bare").emptiness is Emptiness.NO_INSTANCES
-
-
-def test_who_comes_after_all_is_given_out_is_told_so(
-    context: Context, owner: Person, people: list[Person]
-) -> None:
-    ana, ben, *_ = people
-    study = make_study(1)
-    import_study(
-        context,
-        owner,
-        replace(study, task=replace(study.task, slug="few"), instances=study.instances[:1], runs=()),
-    )
-    set_team(context, owner, "few", ["Ana", "Ben"], 1)
-    totals = {person.name: get_step(context, person, "few") for person in (ana, ben)}
-    (without,) = [step for step in totals.values() if not step.total]
-    assert without.emptiness is Emptiness.ALL_WITH_OTHERS
 
 
 def test_a_study_that_is_shared_out_knows_which_scores_are_missing(

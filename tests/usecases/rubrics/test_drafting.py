@@ -10,18 +10,15 @@ from typing import Any
 import pytest
 
 from coeval.domain import Person
-from coeval.errors import InputError, ModelError, NotFoundError
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.drafting import (
     RubricsRun,
     RunReport,
     draft_rubrics,
     judge_rubrics,
-    list_rubrics_runs,
-    show_rubrics_run,
 )
 from coeval.extensions.rubrics.queries import Judgment
-from coeval.extensions.rubrics.reviews import count_criteria, get_rubrics_sheet, set_rubrics_scale
+from coeval.extensions.rubrics.reviews import count_criteria
 from coeval.store.queries import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.study_import import import_file
@@ -191,40 +188,3 @@ def test_criteria_that_cannot_be_read_are_none(
         report = asyncio.run(draft_rubrics(connected, owner, "hb", RubricsRun()))
     assert (report.written, report.unscored) == (0, 1) and "without criteria" in report.message
     assert count_criteria(context, owner, "hb")["criteria"] == 0
-
-
-def test_the_scale_of_the_task_is_asked_for(context: Context, owner: Person, known: KnownRubrics) -> None:
-    set_rubrics_scale(context, owner, "hb", whole=True)
-    with serve_rubrics_judge(context) as (connected, stub):
-        stub.reply = lambda body: json.dumps(
-            {"judgments": [{"criterion": n, "score": n + 1} for n in range(1, 5)]}
-        )
-        judge(connected, owner)
-        assert '"score"' in stub.bodies[0]["messages"][-1]["content"]
-    assert sorted({one.value for one in held(context).values()}, key=float) == [2, 3, 4, 5]
-
-
-def test_the_first_run_is_shown_and_others_where_that_is_asked(
-    context: Context, owner: Person, known: KnownRubrics
-) -> None:
-    with serve_rubrics_judge(context) as (connected, _):
-        judge(connected, owner, label="one")
-        judge(connected, owner, label="two")
-        shown = {run.label: is_shown for run, is_shown in list_rubrics_runs(context, owner, "hb")}
-        assert shown == {"one": True, "two": False}
-        show_rubrics_run(context, owner, "hb", "two")
-        sheet = get_rubrics_sheet(context, owner, "hb")
-        assert sheet.run is not None and sheet.run.label == "two"
-        with pytest.raises(NotFoundError, match="the runs are: one, two"):
-            show_rubrics_run(context, owner, "hb", "three")
-        with pytest.raises(InputError, match="another label"):
-            judge(connected, owner, label="one", way="criterion")
-
-
-def test_without_a_model_or_criteria_it_is_said(context: Context, owner: Person, tmp_path: Path) -> None:
-    (tmp_path / "plain.csv").write_text("input,output\nWhy?,So.\n", encoding="utf-8")
-    import_file(context, owner, tmp_path / "plain.csv", "hb")
-    with pytest.raises(ModelError):
-        judge(context, owner)
-    with serve_rubrics_judge(context) as (connected, _), pytest.raises(InputError, match="rubrics draft"):
-        judge(connected, owner)

@@ -29,7 +29,6 @@ from coeval.extensions.rubrics.statistics import (
     count_changes,
     macro_f1,
     outcome_of,
-    people_alpha,
 )
 from coeval.stats.estimates import Estimate
 from coeval.usecases.access import Context
@@ -53,21 +52,6 @@ def test_macro_f1_is_the_mean_of_both_verdicts() -> None:
     pairs = [(1, 1)] * 3 + [(0, 1)] + [(1, 0)] + [(0, 0)] * 2
     labels = [label(n, "ann", own, judge) for n, (own, judge) in enumerate(pairs)]
     assert macro_f1(labels, MET) == pytest.approx((6 / 8 + 4 / 6) / 2)
-
-
-def test_macro_f1_is_undefined_where_one_verdict_never_comes() -> None:
-    assert not macro_f1([label(1, "ann", 1, 1)], MET).defined
-    assert "both" not in str(macro_f1([], MET)) and not macro_f1([label(1, "ann", 1)], MET).defined
-
-
-def test_alpha_is_krippendorffs() -> None:
-    # Krippendorff 2011, section A: two observers, binary data, alpha = .095
-    first = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
-    second = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    labels = [
-        label(n, who, value) for who, row in (("a", first), ("b", second)) for n, value in enumerate(row)
-    ]
-    assert people_alpha(labels, MET) == pytest.approx(0.095, abs=0.001)
 
 
 def test_intervals_leave_out_documents_and_not_criteria() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coeval.domain import HISTORY_PAGE, Action, Arm, Person, Role, Scale
+from coeval.domain import Action, Arm, Person, Role, Scale
 from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.page import sheet_json
@@ -22,14 +22,12 @@ from coeval.extensions.rubrics.reviews import (
     set_rubrics_scale,
     submit_rubrics_sheet,
 )
-from coeval.extensions.rubrics.scoring import Rubric
 from coeval.rules.arms import Aliases, Design
-from coeval.store.queries import assignments, enrolments, removal, tasks
+from coeval.store.queries import enrolments, removal, tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.sessions import set_role, sign_in
-from coeval.usecases.study_import import import_file, import_study
-from tests.conftest import make_study
+from coeval.usecases.study_import import import_file
 from tests.support.studies.rubrics_study import build_sent, make_known_rubrics
 
 
@@ -85,20 +83,6 @@ def test_a_save_is_a_further_revision_and_the_next_instance_follows(
     assert history[1].annotator == ann.id and history[1].submitted_at
     report = get_rubrics_report(context, people["Olu"], "hb")
     assert (report.changes.delete, report.changes.add, report.changes.approve) == (4, 1, 0)
-
-
-def test_a_history_comes_in_pages(context: Context, people: dict[str, Person]) -> None:
-    """A person can save without end, and reading all of it at once holds everybody up."""
-    ann = people["Ann"]
-    position = get_rubrics_sheet(context, ann, "hb").position
-    for n in range(HISTORY_PAGE + 2):
-        sheet = get_rubrics_sheet(context, ann, "hb", position)
-        submit_rubrics_sheet(context, ann, "hb", replace(build_sent(sheet, keep), uid=f"{n:032}"))
-    _, newest = list_rubrics_history(context, ann, "hb", position)
-    assert [one.revision for one in newest] == list(range(3, HISTORY_PAGE + 3))
-    assert all(len(one.lines) == 4 for one in newest)
-    _, rest = list_rubrics_history(context, ann, "hb", position, newest[0].revision)
-    assert [one.revision for one in rest] == [1, 2]
 
 
 def test_a_save_from_a_stale_page_is_refused(context: Context, people: dict[str, Person]) -> None:
@@ -217,22 +201,6 @@ def test_a_revision_compares_with_the_criterion_as_it_was_brought(
 
     with pytest.raises(InputError, match="unchanged"):
         submit_rubrics_sheet(context, ann, "hb", build_sent(again, as_before))
-
-
-def test_a_review_from_the_start_begins_at_the_first_instance_with_criteria(
-    context: Context, owner: Person
-) -> None:
-    import_study(context, owner, make_study(3))
-    assert get_rubrics_sheet(context, owner, "demo").instance is None
-    with context.store.write() as db:
-        task = tasks.get_task(db, "demo")
-        assert task is not None
-        second = assignments.get_assignment(db, owner.id, task.id, 2)
-        assert second is not None
-        queries.add_criteria(db, second.instance, [Rubric("Be short.")])
-    sheet = get_rubrics_sheet(context, owner, "demo")
-    submit_rubrics_sheet(context, owner, "demo", build_sent(sheet, keep))
-    assert get_rubrics_sheet(context, owner, "demo", 1, -1).position == sheet.position == 2
 
 
 def test_roles(context: Context, people: dict[str, Person]) -> None:

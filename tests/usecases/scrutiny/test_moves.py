@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from coeval.domain import Action, CriteriaSet, Filter, Person, Study, Vote
+from coeval.domain import Action, CriteriaSet, Person, Study, Vote
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import (
@@ -89,16 +89,6 @@ def test_moving_on_goes_round_and_stays_where_there_is_nothing_else(context: Con
         finish(context, ana, get_step(context, ana, "demo", Where(position=position)))
     assert place(go_on(context, ana, last, Move.NEXT_INSTANCE)) == 4
     assert place(go_on(context, ana, last)) == 4
-
-
-def test_all_and_flagged_end_at_their_last(context: Context, ana: Person) -> None:
-    step = get_step(context, ana, "demo", Where(Filter.ALL, position=4))
-    assert step.instance
-    mark_instance(context, ana, "demo", step.instance.id, flagged=True)
-    end = finish(context, ana, step)
-    assert (end.assignment, end.which) == (None, Filter.ALL)
-    flagged = get_step(context, ana, "demo", Where(Filter.FLAGGED))
-    assert place(flagged) == 4 and go_on(context, ana, flagged).assignment is None
 
 
 def next_version(context: Context, owner: Person, *texts: str) -> CriteriaSet:
@@ -186,11 +176,6 @@ def test_times_that_cannot_be_true(context: Context, ana: Person) -> None:
     assert kept(ago(seconds=100), 60_000)[1] in range(0, 20_000)
     assert kept(ago(seconds=-2), 700) != ("", None)  # a browser's clock that is a little ahead
     assert kept(ago(seconds=1), -5)[1] is None
-
-
-def test_no_activity_at_all_is_a_time_too(context: Context, ana: Person) -> None:
-    sent = replace(sent_of(next(walk(context, ana)), 4), opened_at=ago(seconds=1), active_ms=0)
-    assert submit(context, ana, "demo", sent).active_ms == 0
 
 
 def test_history_is_ones_own(context: Context, owner: Person, ana: Person) -> None:

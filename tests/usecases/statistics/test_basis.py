@@ -7,19 +7,17 @@ from typing import Any
 
 import pytest
 
-from coeval.datasets.example_studies import SLUG
 from coeval.domain import Person
 from coeval.stats.basis import ALL_ARMS, UNAIDED, Basis, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.agreement import agreement_section, people_alphas
-from coeval.stats.report.systems import systems_section
 from coeval.ui.app.agreement.figures import Page
 from coeval.ui.app.agreement.rater_agreement import MODEL, heatmap_figure
 from coeval.ui.app.agreement.sections import SECTIONS, get_pages
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.reports.statistics import get_reading, list_versions
-from coeval.usecases.study_import import add_finished_example, import_study
+from coeval.usecases.study_import import import_study
 from tests.support.studies.scored_study import scored
 from tests.support.studies.stats_frames import make_frames
 
@@ -102,28 +100,6 @@ def test_every_figure_names_its_scores(filled: Context, owner: Person, section: 
         assert arms == {"36 scores given with a draft in view"}
     else:
         assert arms == {"assisted scores", *([compared] if section == "agreement" else [])}
-
-
-def test_all_of_the_page_of_the_model_is_about_the_labels(filled: Context, owner: Person) -> None:
-    """What compares the arms is on the page of the draft's effect."""
-    page = whole(filled, owner, "model", Basis())
-    assert set(labels(page)) == {"criteria version 1 · 36 blind scores"}
-    chart = next(figure for figure in page.figures if figure.name == "distributions").data
-    people = chart[(chart["system"] == "") & (chart["source"] != "Model")]
-    assert set(people["source"]) == {"People, blind scores"} and people["n"].sum() == 36
-    pairs = "Mean pairwise correlations"
-    assert pairs not in " ".join(texts(page.tables))
-    assert pairs in " ".join(texts(whole(filled, owner, "draft", Basis()).tables))
-
-
-def test_means_and_corrected_means_of_systems_open_with_the_same_scores(
-    context: Context, owner: Person
-) -> None:
-    add_finished_example(context)
-    first = Basis(arm=UNAIDED if SECTIONS["systems"].unaided else ALL_ARMS)
-    rows = get_reading(context, owner, SLUG).get(OnBasis(systems_section, first))
-    plain = [row.prediction_powered.get("classical") for row in rows]
-    assert plain == pytest.approx([float(row.human_mean) for row in rows]) and len(plain) == 3
 
 
 def test_planted_errors_are_counted_or_left_out() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
@@ -41,13 +39,6 @@ def test_the_table_of_actions_stands_beside_what_was_printed(eli5: Replication, 
     assert cell(eli5, "ELI5", "Table 6", "score", "revise").verdict == "equal"
     time = cell(eli5, "ELI5", "Table 7", "minutes a sample, with CoEval", "mean")
     assert time.printed == 4.13 and time.verdict.startswith("differs by +4.")
-
-
-@pytest.mark.slow
-def test_what_the_files_lack_is_said(eli5: Replication) -> None:
-    missing = {(one.study, one.table): one.reason for one in eli5.cells if one.verdict == "not released"}
-    assert {table for _, table in missing} >= {"Table 5", "Table 7", "Table 8", "Table 9"}
-    assert "does not have its A" in missing["Self-Instruct", "all"] and all(missing.values())
 
 
 def test_pairing_by_place_is_shown_with_its_rows(eli5: Replication) -> None:
@@ -117,32 +108,6 @@ def test_released_answers_are_read_as_people_read_them(shared_data: Path, tmp_pa
     (finding,) = (one for one in found.findings if one.name == "readings")
     assert finding.rows.to_dict("records") == [{"id": 0, "recorded": 3, "ours": 2.0}]
     assert "149 of 150 released answers are read as their recorded rating." in found.notes
-
-
-def test_the_help_says_what_the_computed_tables_say(eli5: Replication, shared_data: Path) -> None:
-    page = (files("coeval") / "extensions/replication/replicate.md").read_text(encoding="utf-8")
-    counts = re.findall(r"(ELI5|ROCStories|Self-Instruct) (\d+) of (\d+)", page)
-    (total,) = re.findall(r"(\d+) of its 48 cells", page)
-    assert sum(int(equal) for _, equal, _ in counts) == int(total) and [of for *_, of in counts] == ["16"] * 3
-    table = [one for one in eli5.cells if (one.study, one.table) == ("ELI5", "Table 6")]
-    assert f"ELI5 {sum(one.verdict == 'equal' for one in table)} of {len(table)}" in page
-    found = replicate_closer_look(shared_data / "topical_chat")
-
-    def get(table: str, row: str, column: str) -> Cell:
-        return cell(found, "Topical-Chat", table, row, column)
-
-    assert "The printed Pearson's r of rate-explain is the files' value for analyze-rate" in page
-    for name in ("naturalness", "coherence"):
-        r, within, tau = (
-            f"{name}, Pearson's r, dataset",
-            f"{name}, Pearson's r, document",
-            f"{name}, tau-b, document",
-        )
-        files_say = get("Table 2", "analyze-rate", r).ours
-        assert get("Table 2", "rate-explain", r).printed == pytest.approx(files_say, abs=0.006)
-        assert get("Table 2", "analyze-rate", r).printed == get("Table 4", "analyze-rate", within).printed
-        assert get("Table 2", "rate-explain", tau).printed == get("Table 2", "analyze-rate", tau).printed
-        assert get("Table 4", "rate-explain", tau).verdict == "equal"
 
 
 def test_the_authors_repository_is_read_as_it_is(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from coeval.errors import InputError
 from coeval.extensions.replication.cells import Cell, Replication
-from coeval.extensions.replication.esa import FIGURES, replicate_esa
-from coeval.extensions.replication.esa_campaigns import find_change
+from coeval.extensions.replication.esa import replicate_esa
 from coeval.extensions.replication.files import render_cells, write_replication
 
 DOCUMENTS, LINES, SYSTEMS = 12, 4, ("one", "two", "three")
@@ -175,19 +174,3 @@ def test_spans_that_are_no_json_are_named_by_their_line(folder: Path) -> None:
     path.unlink()
     with pytest.raises(InputError, match="contains 1 campaigns with drafts"):
         replicate_esa(folder)
-
-
-def test_changed_words_are_found() -> None:
-    assert find_change(WRONG, CLEAN) == (4, 7)
-    assert find_change("the dog ran home", CLEAN) == (4, 4)  # a word is missing: its place
-    assert find_change(CLEAN, CLEAN)[0] == find_change(CLEAN, CLEAN)[1]
-
-
-def test_the_public_files_give_the_known_figures(shared_data: Path) -> None:
-    found = replicate_esa(shared_data / "esa")
-    known = {one.place[1:]: one for one in found.cells}
-    assert set(FIGURES) <= set(known)
-    assert {key: known[key].verdict for key in FIGURES if known[key].verdict != "equal"} == {}
-    assert known["nearness", "r of the mean score with the draft's score", "draft"].reason.startswith("2,028")
-    (finding,) = found.findings
-    assert len(finding.rows) == 1  # the one pair that parts .831 from the independent .833

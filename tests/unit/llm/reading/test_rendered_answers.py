@@ -24,7 +24,7 @@ from tests.unit.llm.reading.rendered import Case, Style
 DRAWS = 20
 """Answers of each style; `python -m tests.unit.llm.reading.test_rendered_answers` draws a hundred."""
 
-NO_TRUTH = {"contradiction", "cut_off", "s_cut", "s_unresolved", "several_contradiction", "several_cut"}
+NO_TRUTH = {"contradiction", "cut_off", "several_contradiction", "several_cut"}
 """Styles of cut and contradictory answers."""
 
 
@@ -86,11 +86,8 @@ def count(styles: Sequence[Style], draws: int, *, several: bool = False, fused: 
 
 SETS = [
     pytest.param(rendered.FIRST, False, False, id="single"),
-    pytest.param(rendered.SECOND, False, False, id="single, second set"),
     pytest.param(rendered.SEVERAL, True, False, id="several"),
     pytest.param(rendered.SEVERAL, True, True, id="fused"),
-    pytest.param(rendered.SECOND_SEVERAL, True, False, id="several, second set"),
-    pytest.param(rendered.SECOND_SEVERAL, True, True, id="fused, second set"),
 ]
 
 
