@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import BaseModel, ValidationError, field_validator
 
 from coeval.errors import CoevalError, InputError
 
@@ -76,50 +76,13 @@ class RemoteSubmission(BaseModel):
     entered_code: str | None = ""
     time_taken: float | None = None
     """The time in seconds."""
-    bonus_payments: list[float] | None = None
     return_requested: str | None = None
 
     _status = field_validator("status", mode="before")(_plain)
 
     @property
-    def worker(self) -> str:
-        return self.participant_id or self.participant or ""
-
-    @property
     def code(self) -> str:
         return self.study_code or self.entered_code or ""
-
-    @property
-    def paid(self) -> int:
-        """Return the total of the submission's bonuses."""
-        return round(sum(self.bonus_payments or ()))
-
-
-class RemoteFilter(BaseModel):
-    """An eligibility filter of Prolific: a choice of values, or a range."""
-
-    filter_id: str
-    title: str = ""
-    type: str = "select"
-    choices: dict[str, str] | None = None
-    min: float | str | None = None
-    max: float | str | None = None
-
-
-class RemoteBulk(BaseModel):
-    """Prepared bonuses, which are paid together."""
-
-    id: str = Field(min_length=1)
-    amount: float | None = None
-    """The total for the participants."""
-    total_amount: float | None = None
-    """The total with Prolific's fee."""
-
-
-class RemoteMessage(BaseModel):
-    """A message between the researcher and a participant."""
-
-    body: str = ""
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -229,12 +192,6 @@ class Client:
     def get_submission(self, submission: str) -> RemoteSubmission:
         return self._read(RemoteSubmission, f"submissions/{submission}/")
 
-    def list_filters(self) -> list[RemoteFilter]:
-        return self._ask(lambda answer: read_models(RemoteFilter, answer), "filters/")
-
-    def list_messages(self, worker: str) -> list[RemoteMessage]:
-        return self._ask(lambda answer: read_models(RemoteMessage, answer), "messages/", user_id=worker)
-
     # ---- changes
 
     def create_study(self, body: Mapping[str, Any]) -> RemoteStudy:
@@ -254,18 +211,6 @@ class Client:
 
     def request_return(self, submission: str, reason: str) -> None:
         self._send("POST", f"submissions/{submission}/request-return/", {"request_return_reasons": [reason]})
-
-    def message(self, worker: str, study: str, text: str) -> None:
-        self._send("POST", "messages/", {"recipient_id": worker, "study_id": study, "body": text})
-
-    def set_up_bonuses(self, study: str, lines: str) -> RemoteBulk:
-        """Prepare bonuses without paying them. ``lines`` are ``submission,1.50``, in whole currency."""
-        answer = self._send("POST", "submissions/bonus-payments/", {"study_id": study, "csv_bonuses": lines})
-        return self._sure(RemoteBulk, answer)
-
-    def pay_bonuses(self, bulk: str) -> None:
-        """Pay the prepared bonuses. A second request would pay again, so it is sent only once."""
-        self._send("POST", f"bulk-bonus-payments/{bulk}/pay/", None, tries=1)
 
     # ---- requests
 
@@ -293,9 +238,8 @@ class Client:
         body: Mapping[str, Any] | None,
         *,
         again: bool = False,
-        tries: int = TRIES,
     ) -> Any:
-        return self._call(method, path, body=body, again=again, tries=tries)
+        return self._call(method, path, body=body, again=again)
 
     def _call(
         self,
@@ -305,11 +249,10 @@ class Client:
         params: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
         again: bool,
-        tries: int = TRIES,
     ) -> Any:
         doubt = False
-        for left in range(tries - 1, -1, -1):
-            pause = PAUSE * 2 ** (tries - left)
+        for left in range(TRIES - 1, -1, -1):
+            pause = PAUSE * 2 ** (TRIES - left)
             try:
                 answer = self._try(method, path, params, body)
                 if answer.status_code != 429 or not left:

@@ -1,4 +1,4 @@
-"""``python -m coeval prolific``: a study on Prolific, from its draft to the last bonus."""
+"""``python -m coeval prolific``: a study on Prolific, from its draft to the last decision."""
 
 from __future__ import annotations
 
@@ -54,11 +54,7 @@ def add_prolific(parsers: Parsers) -> None:
         command.add_argument(
             "--message", required=True, help="reason; a rejection needs at least 100 characters"
         )
-    bonus = add("bonus", "pay bonuses (default: for all approved submissions)", _bonus, confirm=True)
-    _add_bonus(bonus)
-    message = add("message", "send people a message", _message)
-    message.add_argument("--message", required=True, help="text of the message")
-    for command in (approve, returned, reject, bonus, message):
+    for command in (approve, returned, reject):
         command.add_argument(
             "submissions", nargs="*", metavar="SUBMISSION", help="submission ids on Prolific"
         )
@@ -72,9 +68,6 @@ def add_prolific(parsers: Parsers) -> None:
     )
     settle = add("look-up", "look up the result of an unanswered request", _settle, dry=False, confirm=True)
     settle.add_argument("request", type=int, help="number of the request")
-    add("filters", "search Prolific's eligibility filters", _filters, dry=False).add_argument(
-        "words", help="words of the filter's name"
-    )
     add("record", "print all requests to Prolific as CSV", _record, dry=False)
 
 
@@ -92,45 +85,13 @@ def _add_draft(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--action", nargs="+", default=[], metavar="CODE=ACTION",
         help="action for each completion code; codes: done, part, screened, declined, full, blocked; "
-        "actions: review, approve, return, pay",
+        "actions: review, approve, return",
     )  # fmt: skip
-    command.add_argument(
-        "--screen-out-pay", default="0", metavar="AMOUNT", help="amount for screened=pay, such as 0.50"
-    )
-    command.add_argument(
-        "--screen-out-places",
-        type=int,
-        default=0,
-        metavar="N",
-        help="maximum number of screen-out payments",
-    )
-    command.add_argument(
-        "--filter",
-        nargs="+",
-        default=[],
-        metavar="FILTER=VALUES",
-        help="eligibility filter, such as age=18..40",
-    )
-    command.add_argument(
-        "--devices", nargs="+", default=["desktop"], help="allowed devices (default: desktop)"
-    )
-
-
-def _add_bonus(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--rule", required=True, choices=["time", "same", "each"],
-        help="time (the time taken, minus earlier pay), same (one amount for all) or each (per instance)",
-    )  # fmt: skip
-    command.add_argument(
-        "--name", required=True, help="name of the bonus; each person gets a bonus of one name only once"
-    )
-    command.add_argument("--amount", default="0", help="amount, such as 1.50 (not for the time rule)")
 
 
 def _draft(context: Context, options: argparse.Namespace) -> None:
     from coeval.cli.files import read_mapping
     from coeval.extensions.prolific.publication import Draft, draft_study
-    from coeval.extensions.prolific.rules import read_money
 
     draft = Draft(
         title=options.title,
@@ -138,10 +99,6 @@ def _draft(context: Context, options: argparse.Namespace) -> None:
         places=options.places,
         minutes=options.minutes,
         actions=read_mapping(options.action, "CODE=ACTION, such as done=approve"),
-        screen_out_pay=read_money(options.screen_out_pay, "--screen-out-pay"),
-        screen_out_places=options.screen_out_places,
-        filters="\n".join(options.filter),
-        devices=tuple(options.devices),
     )
     _print(options, draft_study(context, OPERATOR, options.task, draft, dry_run=options.dry_run))
 
@@ -197,27 +154,6 @@ def _review(verdict: str) -> Command:
     return run
 
 
-def _bonus(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.prolific.bonuses import Bonus, Rule, pay_bonus
-    from coeval.extensions.prolific.rules import read_money
-
-    bonus = Bonus(Rule(options.rule), options.name, read_money(options.amount, "--amount"))
-    _print(
-        options, pay_bonus(context, OPERATOR, options.task, bonus, options.submissions, **_confirmed(options))
-    )
-
-
-def _message(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.prolific.submissions import message_workers
-
-    _print(
-        options,
-        message_workers(
-            context, OPERATOR, options.task, options.submissions, options.message, dry_run=options.dry_run
-        ),
-    )
-
-
 def _top_up(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.prolific.publication import top_up
 
@@ -232,12 +168,6 @@ def _settle(context: Context, options: argparse.Namespace) -> None:
         settle(context, OPERATOR, options.task, options.request, confirm=options.confirm),
         open_is_failure=False,
     )
-
-
-def _filters(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.prolific.filters import find_filters
-
-    _print(options, find_filters(context, OPERATOR, options.task, options.words))
 
 
 def _record(context: Context, options: argparse.Namespace) -> None:

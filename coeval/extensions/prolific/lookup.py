@@ -16,12 +16,11 @@ from coeval.extensions.prolific.requests_log import (
     Report,
     check_confirmation,
     open_desk,
-    say_money,
 )
 from coeval.usecases.access import OWNERS, Context, use_case
 
 WAIT_MINUTES = 60
-"""Prolific pays bonuses some minutes after the request: before this time, a missing bonus proves nothing."""
+"""Prolific may show a change some minutes after the request: before this time, a missing result proves nothing."""
 
 
 @use_case(OWNERS)
@@ -43,12 +42,9 @@ def settle(context: Context, person: Person, slug: str, request: int, *, confirm
             raise InputError(f"The result of request {request} is already known: {asked.outcome}.")
         happened, remote, words = _look(desk, asked)
         if happened:
-            missed = _find_missed(desk, asked) if asked.kind is Kind.BONUS else ()
-            lost = ", ".join(line.what for line in missed)
-            answer = f"looked up: {words}" + (f"; not there: {lost}" if lost else "")
-            desk.note(request, Outcome.DONE, remote=remote, answer=answer)
-            done = Line(str(asked.kind), words, asked.amount - sum(line.amount for line in missed))
-            return Report(f"Request {request} was done", (done, *missed), asked.currency)
+            desk.note(request, Outcome.DONE, remote=remote, answer=f"looked up: {words}")
+            done = Line(str(asked.kind), words, asked.amount)
+            return Report(f"Request {request} was done", (done,), asked.currency)
         wanted = f"request {request} did not happen"
         early = asked.answered_at > time_from_now(-timedelta(minutes=WAIT_MINUTES))
         if confirm.strip() and not early:
@@ -71,8 +67,6 @@ def settle(context: Context, person: Person, slug: str, request: int, *, confirm
 def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
     """Return whether a request took effect, the id of its result, and a description of what Prolific shows."""
     item, client = asked.items[0], desk.client
-    if asked.kind is Kind.BONUS:
-        return _look_for_bonuses(desk, asked)
     if asked.kind is Kind.DRAFT:
         made = find_made(desk, item.key)
         return bool(made), made, f"the draft {made} exists" if made else "there is no such draft"
@@ -82,30 +76,9 @@ def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
     if asked.kind is Kind.PLACES:
         places = client.get_study(asked.study).total_available_places
         return places >= int(item.key.rpartition(":")[2]), asked.study, f"the study has {places} places"
-    if asked.kind is Kind.MESSAGE:
-        there = any(one.body.strip() == asked.note for one in client.list_messages(item.subject))
-        return there, "", "the message exists" if there else "there is no such message"
     seen = client.get_submission(item.subject)
     if asked.kind is Kind.RETURN:
         there = bool(seen.return_requested) or seen.status == "RETURNED"
         return there, seen.id, "the return was requested" if there else "no return was requested"
     wanted = APPROVED if asked.kind is Kind.APPROVE else REJECTED
     return seen.status == wanted, seen.id, f"the submission is {seen.status.lower()}"
-
-
-def _look_for_bonuses(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
-    """Return whether a bulk was paid. One visible bonus proves it, even if others are still missing."""
-    missed = _find_missed(desk, asked)
-    there = len(asked.items) - len(missed)
-    total = say_money(asked.amount - sum(line.amount for line in missed), asked.currency)
-    return there > 0, asked.remote, f"{there} of {len(asked.items)} bonuses are paid, {total} in all"
-
-
-def _find_missed(desk: Desk, asked: Asked) -> tuple[Line, ...]:
-    """Return the people of a paid bulk whose bonus is missing, with the amounts."""
-    words = f"is missing: if it is still missing {WAIT_MINUTES} minutes after the request, pay it under another name"
-    return tuple(
-        Line(f"{item.who} · {item.subject}", words, item.amount, failed=True)
-        for item in asked.items
-        if desk.client.get_submission(item.subject).paid < item.paid_before + item.amount
-    )

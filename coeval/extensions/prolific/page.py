@@ -38,7 +38,7 @@ def _find_fields(block: Any) -> Iterator[Any]:
 
 
 class ProlificTab(Tab):
-    """The tab for one study on Prolific, from its draft to the last bonus."""
+    """The tab for one study on Prolific, from its draft to the last decision."""
 
     title, id = "Prolific", "prolific"
     group = PageGroup.PEOPLE

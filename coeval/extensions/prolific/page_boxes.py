@@ -10,12 +10,9 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.errors import InputError
-from coeval.extensions.prolific.bonuses import Bonus, Rule, pay_bonus
-from coeval.extensions.prolific.filters import find_filters
 from coeval.extensions.prolific.publication import (
     ACTIONS,
     CODES,
-    DEVICES,
     Draft,
     draft_study,
     publish_study,
@@ -23,8 +20,8 @@ from coeval.extensions.prolific.publication import (
 )
 from coeval.extensions.prolific.request_types import UNSETTLED, Asked
 from coeval.extensions.prolific.requests_log import Report, say_money
-from coeval.extensions.prolific.rules import Category, read_money
-from coeval.extensions.prolific.submissions import Entry, Live, Verdict, get_live, message_workers, review
+from coeval.extensions.prolific.rules import Category
+from coeval.extensions.prolific.submissions import Entry, Live, Verdict, get_live, review
 from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
@@ -32,7 +29,7 @@ from coeval.ui.tabs import Panel, need_task
 
 NO_STUDY = "There is no study on Prolific for this task yet: create a draft below."
 HEAD = [
-    "Who", "Submission", "At Prolific", "Code", "Minutes there", "Finished here", "Suggestion", "Why", "Bonuses",
+    "Who", "Submission", "At Prolific", "Code", "Minutes there", "Finished here", "Suggestion", "Why",
 ]  # fmt: skip
 SHOWN = 200
 """The number of requests on the page, newest first; the CSV file has all."""
@@ -65,7 +62,6 @@ def _cells(entry: Entry) -> list[Node | None]:
         f"{remote.time_taken / 60:.1f}" if remote.time_taken else "–",
         str(row.participant.finished) if row else "–", row.advice.suggestion if row else "look",
         row.advice.evidence if row else "this person did not arrive through the study's link",
-        say_money(remote.paid) if remote.paid else "–",
     ]  # fmt: skip
 
 
@@ -129,7 +125,6 @@ ACTION_WORDS = {
     "review": "wait for your review",
     "approve": "approve and pay at once",
     "return": "ask to return",
-    "pay": "pay a fixed sum",
 }
 
 
@@ -175,7 +170,7 @@ class DraftBox(Panel):
         return self.notes[-1]
 
     def _build_draft(self) -> None:
-        form = self.form = Form({"screen_out_pay": lambda amount: read_money(amount or 0, "fixed sum")})
+        form = self.form = Form()
         with gr.Row(equal_height=False):
             with gr.Column():
                 form["title"] = gr.Textbox(
@@ -190,20 +185,10 @@ class DraftBox(Panel):
                     lines=3,
                     elem_id="prolific-description",
                 )
-                form["filters"] = gr.Textbox(
-                    label="Eligibility filters, one per line", lines=3, elem_id="prolific-filters",
-                    placeholder="age=18..40\nfluent-languages=English",
-                    info="Write filter=18..40, or filter=value1, value2. Leave blank to admit everybody.",
-                )  # fmt: skip
-                with gr.Row(elem_classes="actions"):
-                    words = gr.Textbox(label="Search for filters", max_length=100, elem_id="prolific-words")
-                    find = gr.Button("Look up", elem_id="prolific-find", scale=0, min_width=110)
             with gr.Column():
                 for field, label, info, name, digits in (
                     ("places", "Places", "0 uses as many as the plan needs.", "count", 0),
                     ("minutes", "Estimated minutes", "0 uses the measured time.", "minutes", None),
-                    ("screen_out_pay", "Fixed payment if not qualified", None, "screen-pay", None),
-                    ("screen_out_places", "Largest number of people to pay it to", None, "screen-places", 0),
                 ):
                     form[field] = gr.Number(
                         label=label,
@@ -213,9 +198,6 @@ class DraftBox(Panel):
                         precision=digits,
                         elem_id=f"prolific-{name}",
                     )
-                form["devices"] = gr.CheckboxGroup(
-                    list(DEVICES), value=["desktop"], label="Devices", elem_id="prolific-devices"
-                )
             with gr.Column():
                 for name in CODES:
                     form[name] = _action(name)
@@ -225,19 +207,12 @@ class DraftBox(Panel):
         )
         note = self._note("draft")
         self.on(button.click, self.on_draft, [dry, *form.inputs], note)
-        self.on(find.click, self.on_find, [words], note)
 
     def on_draft(self, person: Person, slug: str, dry: bool, *values: Any) -> Node:
         given = self.form.read(values)
         actions = {name: given.pop(name) for name in CODES}
         draft = Draft(**given, actions=actions)
         return report_view(draft_study(self.context, person, need_task(slug), draft, dry_run=bool(dry)))
-
-    def on_find(self, person: Person, slug: str, words: str | None) -> Node:
-        found = find_filters(self.context, person, need_task(slug), words or "")
-        return el("div.card", el("h4", found.title), el("ul", *(
-            el("li", el("code", line.what), f" {line.words}") for line in found.lines
-        )))  # fmt: skip
 
     def on_publish(self, person: Person, slug: str, confirm: str | None, dry: bool) -> Node:
         return report_view(
@@ -260,15 +235,9 @@ class DraftBox(Panel):
 
 def _action(name: str) -> gr.Dropdown:
     _, _, usual, who = CODES[name]
-    choices = [(ACTION_WORDS[one], one) for one in ACTIONS if one != "pay" or name == "screened"]
+    choices = [(ACTION_WORDS[one], one) for one in ACTIONS]
     return gr.Dropdown(choices, value=usual, label=f"Who {who}", elem_id=f"prolific-action-{name}")
 
-
-RULES = [
-    ("For the time taken: the plan’s hourly pay minus the amount already paid", Rule.TIME.value),
-    ("The same amount for everybody", Rule.SAME.value),
-    ("For every finished instance", Rule.EACH.value),
-]
 
 VERDICTS: tuple[tuple[Verdict, str, Literal["primary", "secondary"]], ...] = (
     (Verdict.REJECT, "Reject", "secondary"),
@@ -290,14 +259,6 @@ class ReviewBox(Panel):
         self.on(suggested.click, self.on_suggested, outputs=self.who)
         with gr.Accordion("Approve, ask to return, reject", open=False, elem_id="prolific-review-box"):
             self._build_verdicts()
-        with gr.Accordion("Pay a bonus", open=False, elem_id="prolific-bonus-box"):
-            self._build_bonus()
-        with gr.Accordion("Send a message", open=False, elem_id="prolific-message-box"):
-            text = gr.Textbox(label="Message", lines=3, max_length=5000, elem_id="prolific-text")
-            dry = dry_box("message")
-            button = gr.Button("Send to selected", elem_id="prolific-message", scale=0, min_width=240)
-            note = self._note("message")
-            self.on(button.click, self.on_message, [self.who, text, dry], note)
 
     def _note(self, name: str) -> View:
         """Show the result of an action; the tab then reads Prolific again."""
@@ -325,25 +286,6 @@ class ReviewBox(Panel):
         for verdict, button in buttons.items():
             self.on(button.click, partial(self.on_review, verdict), [self.who, category, message, dry], note)
 
-    def _build_bonus(self) -> None:
-        with gr.Row():
-            rule = gr.Radio(RULES, value=Rule.TIME.value, label="Rule", elem_id="prolific-rule")
-            with gr.Column():
-                name = gr.Textbox(
-                    label="Bonus name", max_length=40, elem_id="prolific-bonus-name",
-                    info="Nobody gets two bonuses with the same name.",
-                )  # fmt: skip
-                amount = gr.Textbox(
-                    label="Amount",
-                    info="Such as 1.50; the time rule ignores it.",
-                    max_length=20,
-                    elem_id="prolific-amount",
-                )
-        confirm, dry = confirm_box("bonus"), dry_box("bonus")
-        button = gr.Button("Pay selected, or all approved", elem_id="prolific-bonus", scale=0, min_width=360)
-        note = self._note("bonus")
-        self.on(button.click, self.on_bonus, [self.who, rule, name, amount, confirm, dry], note)
-
     def choices(self, live: Live) -> gr.Dropdown:
         return gr.Dropdown(list_choices(live))
 
@@ -363,20 +305,3 @@ class ReviewBox(Panel):
             message=message or "", dry_run=bool(dry),
         )  # fmt: skip
         return report_view(report)
-
-    def on_bonus(
-        self, person: Person, slug: str, who: list[str] | None, rule: str, name: str | None, amount: str | None,
-        confirm: str | None, dry: bool,
-    ) -> Node:  # fmt: skip
-        bonus = Bonus(Rule(rule), name or "", read_money(amount or "", "amount"))
-        report = pay_bonus(
-            self.context, person, need_task(slug), bonus, who or (), confirm=confirm or "", dry_run=bool(dry)
-        )
-        return report_view(report)
-
-    def on_message(
-        self, person: Person, slug: str, who: list[str] | None, text: str | None, dry: bool
-    ) -> Node:
-        return report_view(
-            message_workers(self.context, person, need_task(slug), who or (), text or "", dry_run=bool(dry))
-        )

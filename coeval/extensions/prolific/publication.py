@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, urlsplit
 from coeval.domain import Participant, Person, Plan, Proof, Standing, StudyState
 from coeval.errors import InputError
 from coeval.extensions.prolific.api import RemoteStudy
-from coeval.extensions.prolific.filters import read_filters, say_filter
 from coeval.extensions.prolific.request_types import UNSETTLED, Asked, Item, Kind
 from coeval.extensions.prolific.requests_log import (
     Desk,
@@ -42,18 +41,16 @@ CODES = {
 """For each completion code: the field of the plan's terms, Prolific's type, the default action, and the people who get
 it.
 """
-ACTIONS = ("review", "approve", "return", "pay")
+ACTIONS = ("review", "approve", "return")
 MAX_PLACES = 10_000
-DEVICES = ("desktop", "tablet", "mobile")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An owner's settings of a study. Values that are empty or 0 come from the task, its plan and measured times.
 
-    ``actions`` maps the names of ``CODES`` to ``review``, ``approve``, ``return`` or, only for ``screened``, ``pay``.
-    ``pay`` gives ``screen_out_pay`` (pence or cents) to at most ``screen_out_places`` people. ``filters`` has one
-    filter per line.
+    ``actions`` maps the names of ``CODES`` to ``review``, ``approve`` or ``return``. Eligibility and devices are set
+    on Prolific's own page of the draft.
     """
 
     title: str = ""
@@ -61,10 +58,6 @@ class Draft:
     places: int = 0
     minutes: float = 0
     actions: Mapping[str, str] = field(default_factory=dict)
-    screen_out_pay: int = 0
-    screen_out_places: int = 0
-    filters: str = ""
-    devices: tuple[str, ...] = ("desktop",)
 
 
 @use_case(OWNERS)
@@ -200,13 +193,10 @@ def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
         "total_available_places": places,
         "estimated_completion_time": minutes,
         "reward": compute_reward(minutes, desk.plan.terms.hourly_rate),
-        "device_compatibility": _choose_devices(draft),
-        "filters": read_filters(draft.filters, desk.client.list_filters) if draft.filters.strip() else [],
         "submissions_config": {"max_submissions_per_participant": 1},
     }
     if desk.plan.terms.proof == Proof.TOKEN:
         body["is_external_study_url_secure"] = True
-    _check_screen_out(draft, body["reward"])
     return body
 
 
@@ -249,21 +239,12 @@ def _choose_minutes(draft: Draft, people: list[Participant], plan: Plan) -> floa
     return minutes
 
 
-def _choose_devices(draft: Draft) -> list[str]:
-    unknown = [name for name in draft.devices if name not in DEVICES]
-    if not draft.devices:
-        raise InputError("No device is chosen: tick at least one.")
-    if unknown:
-        raise InputError(f"“{', '.join(unknown)}” is not a known device: choose from {', '.join(DEVICES)}.")
-    return list(draft.devices)
-
-
 def _build_codes(plan: Plan, draft: Draft) -> Iterator[dict[str, Any]]:
     for name, action in draft.actions.items():
-        if name not in CODES or action not in ACTIONS or (action == "pay" and name != "screened"):
+        if name not in CODES or action not in ACTIONS:
             raise InputError(
                 f"“{name}={action}” is not an action for a code: the codes are {', '.join(CODES)}; the "
-                f"actions are {', '.join(ACTIONS)}. “pay” works only for “screened”."
+                f"actions are {', '.join(ACTIONS)}."
             )
     for name, (term, kind, usual, who) in CODES.items():
         code, action = getattr(plan.terms, term), draft.actions.get(name, usual)
@@ -274,25 +255,7 @@ def _build_codes(plan: Plan, draft: Draft) -> Iterator[dict[str, Any]]:
             does = {"action": "AUTOMATICALLY_APPROVE"}
         elif action == "return":
             does = {"action": "REQUEST_RETURN", "return_reason": f"You {who}."}
-        elif action == "pay":
-            kind = "FIXED_SCREENOUT"
-            does = {
-                "action": "FIXED_SCREEN_OUT_PAYMENT",
-                "fixed_screen_out_reward": draft.screen_out_pay,
-                "slots": draft.screen_out_places,
-            }
         yield {"code": code, "code_type": kind, "actions": [does], "actor": "participant"}
-
-
-def _check_screen_out(draft: Draft, reward: int) -> None:
-    if draft.actions.get("screened") != "pay":
-        return
-    if not (0 < draft.screen_out_pay < reward and draft.screen_out_places >= 1):
-        raise InputError(
-            f"At most {draft.screen_out_places} people who do not qualify would get "
-            f"{say_money(draft.screen_out_pay)} each. Give an amount above 0 and below the reward of "
-            f"{say_money(reward)}, and a largest number of people."
-        )
 
 
 def _tell(desk: Desk, body: Mapping[str, Any]) -> Iterator[Line]:
@@ -311,8 +274,6 @@ def _tell(desk: Desk, body: Mapping[str, Any]) -> Iterator[Line]:
     for code in body["completion_codes"]:
         does = code["actions"][0]["action"].replace("_", " ").lower()
         yield Line(f"Code {code['code']}", f"{code['code_type'].replace('_', ' ').lower()}: {does}")
-    yield from (Line("Filter", say_filter(one)) for one in body["filters"])
-    yield Line("Devices", ", ".join(body["device_compatibility"]))
     yield Line("Links", "signed by Prolific" if terms.proof == Proof.TOKEN else "with the study's secret")
 
 

@@ -18,22 +18,20 @@ CREATE TABLE prolific_request (
   kind TEXT NOT NULL,
   study TEXT NOT NULL,
   currency TEXT NOT NULL,
-  note TEXT NOT NULL, -- the basis of the request: a rule, a reason, the evidence
+  note TEXT NOT NULL, -- the basis of the request: a reason, the evidence
   asked_by TEXT NOT NULL,
   asked_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX prolific_request_task ON prolific_request(task, id);
 
--- The submission, study or person that a request concerns; a bonus can have up to 200 submissions. Amounts are in
--- pence or cents.
+-- The submission or study that a request concerns. Amounts are in pence or cents.
 CREATE TABLE prolific_item (
   id INTEGER PRIMARY KEY,
   request INTEGER NOT NULL REFERENCES prolific_request(id),
   key TEXT NOT NULL, -- requests for the same item share it
   subject TEXT NOT NULL,
   who TEXT NOT NULL,
-  amount INTEGER NOT NULL CHECK (amount >= 0),
-  paid_before INTEGER NOT NULL CHECK (paid_before >= 0) -- the total of earlier bonuses
+  amount INTEGER NOT NULL CHECK (amount >= 0)
 ) STRICT;
 CREATE INDEX prolific_item_request ON prolific_item(request, id);
 
@@ -42,7 +40,7 @@ CREATE TABLE prolific_step (
   id INTEGER PRIMARY KEY,
   request INTEGER NOT NULL REFERENCES prolific_request(id),
   outcome TEXT NOT NULL
-    CHECK (outcome IN ('prepared', 'sent', 'unknown', 'done', 'refused', 'dropped')),
+    CHECK (outcome IN ('sent', 'unknown', 'done', 'refused')),
   remote TEXT NOT NULL, -- the id of the result on Prolific
   answer TEXT NOT NULL,
   actor TEXT NOT NULL,
@@ -60,10 +58,10 @@ WHERE r.task = :task
 ORDER BY r.id
 """
 MOST_WORDS = 20_000
-"""The number of stored characters of an answer, which is enough to name all 200 people of a bulk."""
+"""The number of stored characters of an answer."""
 
 ITEMS = """
-SELECT i.request, i.key, i.subject, i.amount, i.paid_before, i.who
+SELECT i.request, i.key, i.subject, i.amount, i.who
 FROM prolific_item i JOIN prolific_request r ON r.id = i.request WHERE r.task = :task ORDER BY i.id
 """
 
@@ -94,7 +92,7 @@ def record_asked(db: Database, task: int, asked: Asked) -> int:
     for item in asked.items:
         insert(
             db, "prolific_item", request=number, key=item.key, subject=item.subject, who=item.who,
-            amount=item.amount, paid_before=item.paid_before,
+            amount=item.amount,
         )  # fmt: skip
     record_step(db, number, asked.outcome, asked.asked_by)
     return number

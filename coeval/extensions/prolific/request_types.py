@@ -15,15 +15,11 @@ class Kind(StrEnum):
     APPROVE = "approve"
     RETURN = "return"
     REJECT = "reject"
-    BONUS = "bonus"
-    MESSAGE = "message"
 
 
 class Outcome(StrEnum):
     """The progress of a request. It is recorded before anything is sent."""
 
-    PREPARED = "prepared"
-    """a bonus is being set up: nothing has been paid yet"""
     SENT = "sent"
     """it was sent, but there is no answer on record"""
     UNKNOWN = "unknown"
@@ -31,11 +27,9 @@ class Outcome(StrEnum):
     DONE = "done"
     REFUSED = "refused"
     """it had no effect"""
-    DROPPED = "dropped"
-    """it was cancelled before anything was paid"""
 
 
-STANDING = (Outcome.PREPARED, Outcome.SENT, Outcome.UNKNOWN, Outcome.DONE)
+STANDING = (Outcome.SENT, Outcome.UNKNOWN, Outcome.DONE)
 """Outcomes of requests that had an effect or may have had one. CoEval never repeats these requests by itself."""
 UNSETTLED = (Outcome.SENT, Outcome.UNKNOWN)
 """Outcomes that only Prolific can clarify."""
@@ -43,16 +37,14 @@ UNSETTLED = (Outcome.SENT, Outcome.UNKNOWN)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The submission, study or person that a request concerns; requests for the same item have the same ``key``.
+    """The submission or study that a request concerns; requests for the same item have the same ``key``.
 
-    Amounts are in hundredths of the currency, such as pence or cents. ``paid_before`` is the total of earlier
-    bonuses.
+    Amounts are in hundredths of the currency, such as pence or cents.
     """
 
     key: str
     subject: str
     amount: int = 0
-    paid_before: int = 0
     who: str = ""
 
 
@@ -65,7 +57,7 @@ class Asked:
     items: tuple[Item, ...]
     currency: str = ""
     note: str = ""
-    """The details of the request: a rule, a reason or evidence."""
+    """The details of the request: a reason or evidence."""
     asked_by: str = ""
     asked_at: str = ""
     outcome: Outcome = Outcome.SENT
@@ -73,10 +65,6 @@ class Asked:
     answer: str = ""
     answered_at: str = ""
     id: int = 0
-
-    @property
-    def subjects(self) -> frozenset[str]:
-        return frozenset(item.subject for item in self.items)
 
     @property
     def amount(self) -> int:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from coeval.domain import Person, Plan, Task
-from coeval.errors import InputError, StaleError
+from coeval.errors import InputError
 from coeval.extensions.prolific import queries as record
 from coeval.extensions.prolific.api import Client, RefusedError, RemoteStudy, UnansweredError
 from coeval.extensions.prolific.request_types import STANDING, UNSETTLED, Asked, Kind, Outcome
@@ -115,35 +115,6 @@ class Desk:
                     raise InputError(say_standing(other))
             return record.record_asked(db, self.task.id, asked)
 
-    def begin_bonus(self, asked: Asked, known: Sequence[Asked]) -> int:
-        """Record a bonus, which was computed from the record ``known``, before it is prepared; return its number.
-
-        Bonuses that are being prepared for any of the same submissions are cancelled: their sender sees this before
-        paying, and pays nothing.
-
-        Raises:
-            StaleError: one of these submissions was paid since then; nothing is recorded.
-        """
-        subjects = asked.subjects
-
-        def standing(asked: Sequence[Asked], *outcomes: Outcome) -> set[tuple[int, Outcome]]:
-            return {
-                (one.id, one.outcome)
-                for one in asked
-                if one.kind is Kind.BONUS and one.outcome in outcomes and subjects & one.subjects
-            }
-
-        paid = (*UNSETTLED, Outcome.DONE)
-        with self.context.store.write() as db:
-            now = record.list_asked(db, self.task.id)
-            if standing(now, *paid) != standing(known, *paid):
-                raise StaleError(
-                    "Somebody else has requested another bonus for the same people: do a dry run again."
-                )
-            for number, _ in standing(now, Outcome.PREPARED):
-                record.record_step(db, number, Outcome.DROPPED, self.person.name)
-            return record.record_asked(db, self.task.id, asked)
-
     def note(self, number: int, outcome: Outcome, *, remote: str = "", answer: str = "") -> None:
         with self.context.store.write() as db:
             record.record_step(db, number, outcome, self.person.name, remote=remote, answer=answer)
@@ -163,12 +134,12 @@ class Desk:
         return remote
 
     @contextmanager
-    def noted(self, number: int, refused: Outcome = Outcome.REFUSED) -> Iterator[None]:
+    def noted(self, number: int) -> Iterator[None]:
         """Record the reason why a request failed."""
         try:
             yield
         except RefusedError as error:
-            self.note(number, refused, answer=str(error))
+            self.note(number, Outcome.REFUSED, answer=str(error))
             raise
         except UnansweredError as error:
             self.note(number, Outcome.UNKNOWN, answer=str(error))

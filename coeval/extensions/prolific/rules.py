@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 
 from coeval.domain import Participant
@@ -68,27 +68,6 @@ def count_people(missing: int, each: float) -> int:
     (3, 0)
     """
     return math.ceil(missing / max(each, 1))
-
-
-def read_money(text: str | float, name: str) -> int:
-    """Parse a typed amount of money; return hundredths.
-
-    Raises:
-        InputError: it is not an amount from 0 to 10,000.
-
-    >>> read_money("1.50", "bonus"), read_money(2, "bonus")
-    (150, 200)
-    """
-    try:
-        amount = Decimal(str(text).strip() or "0")
-        if not (amount.is_finite() and 0 <= amount <= 10_000):
-            raise InvalidOperation
-    except InvalidOperation:
-        raise InputError(f"The {name} is “{str(text)[:40]}”: write an amount such as 1.50.") from None
-    cents = amount * 100
-    if cents != cents.to_integral_value(ROUND_HALF_UP):
-        raise InputError(f"The {name} is “{str(text)[:40]}”: write at most two decimals.")
-    return int(cents)
 
 
 def check_rejection(category: str, message: str) -> None:

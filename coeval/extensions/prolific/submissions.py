@@ -1,8 +1,7 @@
-"""Submissions on Prolific with the people's work here, an owner's decisions on them, and messages."""
+"""Submissions on Prolific with the people's work here, and an owner's decisions on them."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -204,46 +203,3 @@ def _decide(desk: Desk, entry: Entry, verdict: Verdict, category: str, message: 
         return submission
 
     desk.carry_out(asked, send, again=verdict is not Verdict.RETURN)
-
-
-MAX_MESSAGE = 5000
-
-
-@use_case(OWNERS)
-def message_workers(
-    context: Context,
-    person: Person,
-    slug: str,
-    submissions: Sequence[str],
-    text: str,
-    *,
-    dry_run: bool = True,
-) -> Report:
-    """Send the person of each submission a message through Prolific.
-
-    Raises:
-        InputError: no submission is chosen, or the message is empty; nothing was sent.
-    """
-    text = text.strip()
-    if not 1 <= len(text) <= MAX_MESSAGE:
-        raise InputError(f"The message has {len(text)} characters: write 1 to {MAX_MESSAGE:,}.")
-    with open_desk(context, person, slug) as desk:
-        chosen = read_live(desk).choose(submissions)
-        if dry_run:
-            lines = tuple(Line(_name(entry), "would be sent the message") for entry in chosen)
-            return Report("Messages", lines, dry=True)
-        acts: list[Act] = [(_name(entry), partial(_send, desk, entry, text), 0) for entry in chosen]
-        return Report("Messages", tuple(each(acts, "the message was sent")))
-
-
-def _send(desk: Desk, entry: Entry, text: str) -> None:
-    worker, study = entry.remote.worker, entry.study.id
-    digest = hashlib.sha256(f"{study}\n{worker}\n{text}".encode()).hexdigest()
-    item = Item(f"message:{digest[:32]}", worker, who=entry.name)
-    asked = Asked(Kind.MESSAGE, study, (item,), note=text, asked_by=desk.person.name)
-
-    def send() -> str:
-        desk.client.message(worker, study, text)
-        return ""
-
-    desk.carry_out(asked, send)

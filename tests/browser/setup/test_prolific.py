@@ -1,4 +1,4 @@
-"""Set-up's Prolific tab in Chromium: a study from its draft to the last bonus, against the stand-in."""
+"""Set-up's Prolific tab in Chromium: a study from its draft to the last decision, against the stand-in."""
 
 from __future__ import annotations
 
@@ -79,22 +79,19 @@ def choose(page: Any, submission: str) -> None:
     page.keyboard.press("Escape")
 
 
-def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, stub: ProlificStub) -> None:
+def test_a_study_from_its_draft_to_the_last_decision(
+    owner: Any, context: Context, stub: ProlificStub
+) -> None:
     page, live = owner, owner.locator("#prolific-live")
     live.get_by_text("There is no study on Prolific for this task yet").wait_for()
 
     unfold(page, "Create a draft")
-    fill(page, "words", "language")
-    page.locator("#prolific-find").click()
-    page.locator("#prolific-draft-note").get_by_text("19 (English)").wait_for()
     fill(page, "minutes", "20")
-    fill(page, "filters", "fluent-languages=English")
     act(page, "draft", "Dry run: nothing was sent. In all 18.00 GBP.")
     assert not stub.studies
     untick(page, "draft")
     act(page, "draft", "The draft was created")
     (study,) = stub.studies
-    assert stub.studies[study]["filters"][0]["selected_values"] == ["19"]
 
     unfold(page, "Publish")
     words = act(page, "publish", "Dry run: nothing was sent")
@@ -139,46 +136,27 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     act(page, "return", "asked to return the submission", box="review")
     assert stub.submissions["a4"]["return_requested"]
 
-    unfold(page, "Send a message")
-    fill(page, "text", "Please look at the second page again.")
-    untick(page, "message")
-    act(page, "message", "the message was sent")
-    assert len(stub.messages) == 1
-
-    page.locator("#prolific-who .remove-all").click()
-    unfold(page, "Pay a bonus")
-    page.get_by_label("The same amount for everybody").check()
-    fill(page, "bonus-name", "thanks")
-    fill(page, "amount", "1.50")
-    words = act(page, "bonus", "Dry run: nothing was sent")
-    assert (words, stub.bulks) == ("pay 3.00 GBP to 2", {})
-    fill(page, "bonus-confirm", words)
-    untick(page, "bonus")
-    stub.fail("/pay/", "cut after")
-    act(page, "bonus", "The result is unknown: look up request")
-    # pressed again, nobody is paid: what came of the first has to be looked up
-    page.locator("#prolific-bonus").click()
-    page.get_by_text("This rule pays nobody").first.wait_for()
-    unfold(page, "Look up an unanswered request")
-    page.locator("#prolific-request input").click()
-    page.get_by_role("option", name="bonus").click()
-    act(page, "settle", "2 of 2 bonuses are paid, 3.00 GBP in all")
-    assert sorted(stub.paid) == [("a1", 150), ("a2", 150)] and stub.count("/pay/") == 1
-
     unfold(page, "More places")
     fill(page, "more", "2")
     fill(page, "places-confirm", act(page, "places", "Dry run: nothing was sent"))
     untick(page, "places")
-    act(page, "places", "Places were added")
+    stub.fail(f"PATCH /studies/{study}/", "cut after", 4)
+    page.locator("#prolific-places").click()
+    page.get_by_text("The result is unknown: look up request").first.wait_for()
+    page.locator("#prolific-refresh").click()
+    unfold(page, "Look up an unanswered request")
+    page.locator("#prolific-request input").click()
+    page.get_by_role("option", name="places").click()
+    act(page, "settle", "the study has 8 places")
     assert stub.studies[study]["total_available_places"] == 8
 
     record = page.locator("#prolific-record")
-    expect(record.locator("tbody tr")).to_have_count(9)
-    expect(record.locator("tbody tr", has_text="bonus")).to_contain_text("done")
+    expect(record.locator("tbody tr")).to_have_count(7)
+    expect(record.locator("tbody tr", has_text="places")).to_contain_text("done")
     with page.expect_download() as taken:
         record.get_by_role("link", name="Record as CSV").click()
     text = taken.value.path().read_text()
-    assert "Olu,bonus" in text and TOKEN not in text and TOKEN not in page.content()
+    assert "Olu,places" in text and TOKEN not in text and TOKEN not in page.content()
 
     # what was typed for one task's people does not stand there for another's
     page.locator("#task-picker input").click()
@@ -187,7 +165,7 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
     page.locator("#task-picker input").click()
     page.get_by_role("option", name="A task").click()
     live.get_by_text("places taken").wait_for()
-    for name in ("bonus-confirm", "places-confirm", "text", "reason", "bonus-name"):
+    for name in ("publish-confirm", "places-confirm", "reason"):
         expect(page.locator(f"#prolific-{name}").locator("textarea, input").first).to_have_value("")
-    expect(page.locator("#prolific-bonus-dry input")).to_be_checked()
-    expect(page.locator("#prolific-bonus-note")).to_have_text("")
+    expect(page.locator("#prolific-places-dry input")).to_be_checked()
+    expect(page.locator("#prolific-places-note")).to_have_text("")

@@ -1,6 +1,6 @@
 """A local stand-in of Prolific's API, written from its public reference: as much of it as CoEval asks of it.
 
-Source: https://docs.prolific.com/api-reference. Approving and rejecting twice is once; paying a bulk twice pays twice.
+Source: https://docs.prolific.com/api-reference. Approving and rejecting twice is once.
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ from starlette.routing import Route
 
 TOKEN = "prolific-test-token"
 FAULTS = ("429", "500", "cut before", "cut after", "500 after")
-FILTERS = [
-    {"filter_id": "age", "title": "Age", "type": "range", "min": 18, "max": 100},
-    {"filter_id": "fluent-languages", "title": "Fluent languages", "type": "select",
-     "choices": {"19": "English", "4": "Arabic"}},
-]  # fmt: skip
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -32,22 +27,17 @@ class ProlificStub:
     """One researcher's account. ``fail(part, fault)`` has the next request whose path ends so befall a fault.
 
     "429" and "500" happen before the effect, "500 after" behind it; a cut is a connection that dies before or after.
-    ``calls`` are the requests that came, ``struck`` those that a fault befell, ``paid`` every bonus that was paid, and
-    ``approved`` every reward. With ``lag`` a bonus is not in the submissions' list until ``arrive``.
+    ``calls`` are the requests that came, ``struck`` those that a fault befell, and ``approved`` every reward.
     """
 
     def __init__(self) -> None:
         self.studies: dict[str, dict[str, Any]] = {}
         self.submissions: dict[str, dict[str, Any]] = {}
-        self.bulks: dict[str, list[tuple[str, int]]] = {}
-        self.messages: list[dict[str, Any]] = []
         self.made = 0
         self.calls: list[str] = []
         self.struck: list[str] = []
-        self.paid: list[tuple[str, int]] = []
         self.approved: list[str] = []
-        self.currency, self.lag, self.wait = "GBP", False, "0"
-        self._late: list[tuple[str, int]] = []
+        self.currency, self.wait = "GBP", "0"
         self._faults: list[tuple[str, str]] = []
         api = "/api/v1"
         routes: list[tuple[str, str, Handler]] = [
@@ -57,14 +47,9 @@ class ProlificStub:
             ("PATCH", "/studies/{id}/", self.change_study),
             ("POST", "/studies/{id}/transition/", self.publish),
             ("GET", "/studies/{id}/submissions/", self.list_submissions),
-            ("POST", "/submissions/bonus-payments/", self.set_up),
             ("GET", "/submissions/{id}/", self.get_submission),
             ("POST", "/submissions/{id}/transition/", self.decide),
             ("POST", "/submissions/{id}/request-return/", self.request_return),
-            ("POST", "/bulk-bonus-payments/{id}/pay/", self.pay),
-            ("POST", "/messages/", self.message),
-            ("GET", "/messages/", self.list_messages),
-            ("GET", "/filters/", self.list_filters),
         ]
         app = Starlette(
             routes=[Route(api + path, self._faulty(do), methods=[method]) for method, path, do in routes]
@@ -89,18 +74,12 @@ class ProlificStub:
     def heal(self) -> None:
         self._faults.clear()
 
-    def arrive(self) -> None:
-        """Late bonuses are in the submissions' list now."""
-        for submission, cents in self._late:
-            self.submissions[submission]["bonus_payments"].append(cents)
-        self._late.clear()
-
     def join(self, study: str, submission: str, worker: str, *, minutes: float = 10) -> None:
         """Somebody did the study and entered its code."""
         self.studies[study]["places_taken"] += 1
         self.submissions[submission] = {
             "id": submission, "participant_id": worker, "study_id": study, "status": "AWAITING REVIEW",
-            "study_code": "DONE1", "time_taken": minutes * 60, "bonus_payments": [], "return_requested": None,
+            "study_code": "DONE1", "time_taken": minutes * 60, "return_requested": None,
         }  # fmt: skip
 
     def count(self, part: str) -> int:
@@ -204,45 +183,6 @@ class ProlificStub:
         return JSONResponse(
             {"id": one["id"], "status": one["status"], "return_requested": one["return_requested"]}
         )
-
-    # ---- bonuses
-
-    async def set_up(self, request: Request) -> Response:
-        body = await request.json()
-        lines = [line.split(",") for line in body["csv_bonuses"].splitlines()]
-        if len(lines) > 200:
-            return _error(400, "At most 200 participants.")
-        lost = [one for one, _ in lines if self.submissions.get(one, {}).get("study_id") != body["study_id"]]
-        if lost:
-            return _error(400, {"csv_bonuses": [f"Not in this study: {lost}"]})
-        bulk = f"bulk{len(self.bulks) + 1}"
-        # an amount is in whole currency: 30 would pay 30.00
-        self.bulks[bulk] = [(one, round(float(amount) * 100)) for one, amount in lines]
-        amount = sum(cents for _, cents in self.bulks[bulk])
-        return JSONResponse(
-            {"id": bulk, "study": body["study_id"], "amount": amount, "total_amount": amount * 4 / 3}, 201
-        )
-
-    async def pay(self, request: Request) -> Response:
-        bonuses = self.bulks[request.path_params["id"]]
-        self.paid += bonuses
-        self._late += bonuses
-        if not self.lag:
-            self.arrive()
-        return Response(status_code=202)
-
-    # ---- messages and filters
-
-    async def message(self, request: Request) -> Response:
-        self.messages.append(await request.json())
-        return Response(status_code=204)
-
-    async def list_messages(self, request: Request) -> Response:
-        worker = request.query_params["user_id"]
-        return JSONResponse({"results": [one for one in self.messages if one["recipient_id"] == worker]})
-
-    async def list_filters(self, request: Request) -> Response:
-        return JSONResponse({"results": FILTERS})
 
 
 def _error(status: int, detail: Any, headers: dict[str, str] | None = None) -> Response:

@@ -701,25 +701,15 @@ def setup_crowd() -> list[Door]:
 def setup_prolific() -> list[Door]:
     """Without a token every one ends where Prolific would be asked; ``tests/usecases/crowd`` asks a stand-in."""
     opened: dict[str, Any] = {"first": ("prolific",), "task": "joined"}
-    written, named_ = fixed(prolific_text="Hello."), fixed(prolific_bonus_name="thanks")
     of_token: dict[str, Any] = {"says": "PROLIFIC_TOKEN"}
     return [
         Door("extensions.prolific.publication.draft_study", setup("prolific-draft", **opened), **of_token),
         Door(
             "extensions.prolific.publication.publish_study", setup("prolific-publish", **opened), **of_token
         ),
-        Door("extensions.prolific.filters.find_filters", setup("prolific-find", **opened), **of_token),
         Door("extensions.prolific.publication.top_up", setup("prolific-places", **opened), **of_token),
         Door("extensions.prolific.submissions.get_live", setup("prolific-all", **opened), **of_token),
         Door("extensions.prolific.submissions.review", setup("prolific-approve", **opened), **of_token),
-        Door(
-            "extensions.prolific.bonuses.pay_bonus", setup("prolific-bonus", put=named_, **opened), **of_token
-        ),
-        Door(
-            "extensions.prolific.submissions.message_workers",
-            setup("prolific-message", put=written, **opened),
-            **of_token,
-        ),
         Door("extensions.prolific.lookup.settle", setup("prolific-settle", **opened), **of_token),
         Door(
             "extensions.prolific.requests_log.list_asked",

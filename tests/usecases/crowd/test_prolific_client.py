@@ -36,12 +36,12 @@ def client(stub: ProlificStub, waits: list[float]) -> Iterator[Client]:
 def test_a_reading_is_asked_again_until_it_is_answered(
     client: Client, stub: ProlificStub, fault: str
 ) -> None:
-    stub.fail("/filters/", fault, 3)
-    assert [one.filter_id for one in client.list_filters()] == ["age", "fluent-languages"]
-    assert stub.count("filters") == 4
-    stub.fail("/filters/", fault, 4)
+    stub.fail("/studies/", fault, 3)
+    assert client.list_drafts() == []
+    assert stub.count("studies") == 4
+    stub.fail("/studies/", fault, 4)
     with pytest.raises(RefusedError):
-        client.list_filters()
+        client.list_drafts()
 
 
 @pytest.mark.slow
@@ -73,59 +73,34 @@ def test_a_refusal_after_a_try_without_an_answer_says_nothing_of_that_try(
         client.transition("a1", {"action": "APPROVE"})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fault", "error", "paid"),
-    [
-        # a bonus is asked for once, and what is said of it is what is known
-        ("429", RefusedError, 0),
-        ("500", UnansweredError, 0),
-        ("500 after", UnansweredError, 1),
-        ("cut before", UnansweredError, 0),
-        ("cut after", UnansweredError, 1),
-    ],
-)
-def test_a_payment_leaves_once_whatever_comes(
-    client: Client, stub: ProlificStub, fault: str, error: type[CoevalError], paid: int
-) -> None:
-    study = client.create_study(BODY).id
-    stub.join(study, "a1", "w1")
-    bulk = client.set_up_bonuses(study, "a1,1.50")
-    assert (bulk.amount, stub.paid) == (150, [])
-    stub.fail("/pay/", fault)
-    with pytest.raises(error):
-        client.pay_bonuses(bulk.id)
-    assert stub.count("/pay/") == 1 and stub.paid == [("a1", 150)] * paid
-
-
 @pytest.mark.parametrize(("fault", "n"), [("429", 2), ("500", 1), ("cut before", 1), ("cut after", 1)])
-def test_a_message_is_sent_again_only_where_it_surely_was_not(
+def test_a_draft_is_sent_again_only_where_it_surely_was_not(
     client: Client, stub: ProlificStub, fault: str, n: int
 ) -> None:
-    stub.fail("/messages/", fault)
+    stub.fail("/studies/", fault)
     try:
-        client.message("w1", "s1", "Hello.")
+        client.create_study(BODY)
         assert fault == "429"
     except UnansweredError:
         assert fault != "429"
-    assert stub.count("messages") == n and len(stub.messages) <= 1
+    assert stub.count("studies") == n and len(stub.studies) <= 1
 
 
 def test_it_waits_as_long_as_prolific_says_and_no_longer_than_people_do(
     client: Client, stub: ProlificStub, waits: list[float]
 ) -> None:
     stub.wait = "7"
-    stub.fail("/filters/", "429")
-    client.list_filters()
+    stub.fail("/studies/", "429")
+    client.list_drafts()
     assert waits == [7.0]
     for wait in ("3600", "nan", "inf"):
         stub.wait = wait
-        stub.fail("/filters/", "429")
+        stub.fail("/studies/", "429")
         with pytest.raises(RefusedError, match="no requests for"):
-            client.list_filters()
+            client.list_drafts()
     stub.wait = "Wed, 21 Oct 2026 07:28:00 GMT"
-    stub.fail("/filters/", "429")
-    client.list_filters()
+    stub.fail("/studies/", "429")
+    client.list_drafts()
     assert waits[1:] == [0.5]
 
 
@@ -133,7 +108,7 @@ def test_the_token_is_in_no_error_and_no_repr(stub: ProlificStub) -> None:
     wrong = "another-secret-token"
     with Client(stub.url, wrong) as client, pytest.raises(RefusedError, match="PROLIFIC_TOKEN") as caught:
         # the stand-in says the token back, as a careless server would
-        client.list_filters()
+        client.list_drafts()
     assert wrong not in str(caught.value)
     settings = load_settings({"PROLIFIC_TOKEN": f" {wrong}\n"})
     assert settings.prolific_token == wrong and wrong not in repr(settings)

@@ -1,4 +1,4 @@
-"""Submissions seen live, approved, returned and rejected by Prolific's rules, and messages: each on record."""
+"""Submissions seen live, approved, returned and rejected by Prolific's rules: each on record."""
 
 from __future__ import annotations
 

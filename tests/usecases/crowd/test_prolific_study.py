@@ -11,7 +11,6 @@ from coeval.domain import Person, Proof
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.extensions.prolific import api, lookup
 from coeval.extensions.prolific.api import UnansweredError
-from coeval.extensions.prolific.filters import find_filters
 from coeval.extensions.prolific.lookup import settle
 from coeval.extensions.prolific.publication import Draft, draft_study, publish_study, top_up
 from coeval.extensions.prolific.request_types import Outcome
@@ -55,9 +54,8 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
 ) -> None:
     draft = Draft(
         minutes=20, title="Read answers", description="Rate <answers> & say why.",
-        actions={"done": "approve", "screened": "pay"}, screen_out_pay=50, screen_out_places=7,
-        filters="age=18..40\nfluent-languages=english, 4",
-    )  # fmt: skip
+        actions={"done": "approve"},
+    )
     draft_study(study, owner, "demo", draft, dry_run=False)
     (made,) = stub.studies.values()
     assert (made["name"], made["reward"], made["estimated_completion_time"]) == ("Read answers", 300, 20)
@@ -72,18 +70,10 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
     codes = {code["code"]: (code["code_type"], code["actions"][0]) for code in made["completion_codes"]}
     assert codes == {
         "DONE1": ("COMPLETED", {"action": "AUTOMATICALLY_APPROVE"}),
-        "OUT1": (
-            "FIXED_SCREENOUT",
-            {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": 50, "slots": 7},
-        ),
+        "OUT1": ("OTHER", {"action": "MANUALLY_REVIEW"}),
         "NO1": ("NO_CONSENT", {"action": "REQUEST_RETURN", "return_reason": "You did not consent."}),
         "BLOCKED1": ("FAILED_ATTENTION_CHECK", {"action": "MANUALLY_REVIEW"}),
     }
-    assert made["filters"] == [
-        {"filter_id": "age", "selected_range": {"lower": 18, "upper": 40}},
-        {"filter_id": "fluent-languages", "selected_values": ["19", "4"]},
-    ]
-    assert "Arabic" in find_filters(study, owner, "demo", "languages").lines[0].words
     (asked,) = list_asked(study, owner, "demo")
     assert (asked.outcome, asked.remote, asked.asked_by) == (Outcome.DONE, made["id"], owner.name)
     with pytest.raises(InputError, match="not sent again"):
@@ -98,20 +88,7 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
         ({"minutes": 0}, "no measured time"),
         ({"minutes": 2000}, "give 1 to 1,440"),
         ({"places": 20_000}, "choose 1 to 10,000"),
-        ({"devices": ("fridge",)}, "fridge"),
         ({"actions": {"done": "pay"}}, "done=pay"),
-        ({"actions": {"screened": "pay"}, "screen_out_pay": 300}, "below the reward"),
-        ({"filters": "age"}, "is not a filter"),
-        ({"filters": "shoe-size=4"}, "Prolific has no filter"),
-        ({"filters": "age=young"}, "does not fit"),
-        ({"devices": ()}, "No device is chosen: tick at least one."),
-        ({"filters": "age=a..b"}, "not a number"),
-        ({"filters": "age=18..inf"}, "not a number"),
-        ({"filters": "age=nan..40"}, "not a number"),
-        ({"filters": "age=1e999..40"}, "not a number"),
-        ({"filters": "age=.."}, "neither a lowest nor a highest"),
-        ({"filters": "fluent-languages=Klingon"}, "its values are: 19 .English."),
-        ({"filters": "age=18..40\nage=50..60"}, "is listed twice"),
     ],
 )
 def test_a_draft_that_cannot_be_used_is_refused_with_the_remedy(
