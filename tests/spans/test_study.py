@@ -15,21 +15,16 @@ from coeval.extensions.spans.annotation import open_sheet, save_spans
 from coeval.extensions.spans.annotations import Annotation, collect, score_segments
 from coeval.extensions.spans.files import read_files, write_file
 from coeval.extensions.spans.reading import Further
-from coeval.extensions.spans.report import compare_spans, describe_study
-from coeval.extensions.spans.score_files import load_scores
-from coeval.extensions.spans.study import import_spans, infer_drafts, read_study
+from coeval.extensions.spans.report import describe_study
+from coeval.extensions.spans.study import import_spans, read_study
 from coeval.extensions.spans.typology import load_typology
 from coeval.store.queries import people
 from coeval.usecases.access import OPERATOR
 from tests.spans.bench import OUTPUT, SLUG, SOURCE, add_annotator, make_span_study
 from tests.spans.test_annotation import approve_all, sent
-from tests.spans.test_published import FOLDER, given, load, make_campaign
+from tests.spans.test_published import load, make_campaign
 
 ESA = load_typology("esa")
-
-
-def clean(collection):
-    return [one for one in collection.annotations if not (one.planted and one.planted.bad)]
 
 
 def count(context, slug: str) -> dict[str, int]:
@@ -41,44 +36,6 @@ def count(context, slug: str) -> dict[str, int]:
             for row in one.rows:
                 found[str(row.action)] += 1
     return found
-
-
-@given
-@pytest.mark.slow
-def test_an_assisted_campaign_is_replayed_through_the_store(context) -> None:
-    """The first campaign with drafts; its draft is what it or the second one kept of the same model's spans."""
-    first, second = load("240315rc5GEMBA.csv", arm="assisted"), load("240520rc6GEMBA.csv", arm="assisted")
-    drafts = infer_drafts([*clean(first), *clean(second)])
-    both = collect([*clean(first), *clean(second)])
-    usable = [one for one in clean(both) if one.output]
-    done = import_spans(context, OPERATOR, "esaai", both, ESA, kept_as_draft=True)
-    assert (
-        done.saves == len(usable) == 5378 and done.instances == done.drafts == 2689 and done.without_text == 2
-    )
-    counts = count(context, "esaai")
-    # what people added is what the files say was added; what they kept is approved, or had its severity changed
-    added = sum(len(one.spans) - len(one.kept) for one in usable)
-    kept = sum(len(one.kept) for one in usable)
-    drafted = sum(len(drafts[one.key]) for one in usable)
-    assert counts["approve"] + counts["revise"] + counts["delete"] == drafted
-    assert counts["approve"] + counts["revise"] + counts["add"] == kept + added
-    with context.store.read() as db:
-        (task,) = db.conn.execute("SELECT id FROM task WHERE slug = 'esaai'").fetchone()
-        rows = [row for _, one in queries.list_submissions(db, task) for row in one.rows]
-    in_place = [row for row in rows if row.was and row.stays and row.was.same_place(row.span)]
-    moved = [row for row in rows if row.was and row.stays and not row.was.same_place(row.span)]
-    # every span that the file calls kept stands where it was drafted; what was drawn over a deleted one counts as moved
-    assert (kept, added, drafted) == (6057, 2814, 7392)
-    assert counts == {"approve": 5806, "revise": 520, "delete": 1066, "add": 2545}
-    assert len(in_place) >= kept and len(in_place) + len(moved) + counts["add"] == kept + added
-    people, _, typology = read_study(context, OPERATOR, "esaai")
-    scores = score_segments(people.annotations, typology)
-    published = [load_scores(FOLDER / f"en-de.ESAAI-{n}.seg.score")[0] for n in (1, 2)]
-    wanted = {key: (published[0][key] + published[1][key]) / 2 for key in scores}
-    assert scores == pytest.approx(wanted) and len(scores) == 2689
-    by_changes = [compare_spans(one.draft or (), one.spans) for one in people.annotations]
-    assert sum(one.added for one in by_changes) == counts["add"]
-    assert import_spans(context, OPERATOR, "esaai", both, ESA, kept_as_draft=True).saves == 0
 
 
 def test_names_of_a_campaign_have_one_form(context) -> None:
@@ -93,32 +50,19 @@ def test_names_of_a_campaign_have_one_form(context) -> None:
         bring_in("caf\u00e9", "Ana\u2800")
 
 
-@given
-def test_most_inferred_drafts_have_the_weight_of_the_published_draft() -> None:
-    """The draft itself is not public; the score of its spans is. Spans that both campaigns deleted are missing."""
-    found = [one for name in ("240315rc5GEMBA.csv", "240520rc6GEMBA.csv") for one in clean(load(name))]
-    published, _ = load_scores(FOLDER / "en-de.LLM.seg.score")
-    drafts = infer_drafts(found)
-    same = sum(
-        abs(ESA.score(spans) - published[key]) < 1e-9 for key, spans in drafts.items() if key in published
-    )
-    assert same / len(drafts) > 0.7
-
-
 def test_a_campaign_of_our_own_is_replayed_through_the_store(context, tmp_path: Path) -> None:
     make_campaign(tmp_path)
     found = load("a.csv", tmp_path)
-    done = import_spans(context, OPERATOR, "own", found, ESA, kept_as_draft=True)
+    done = import_spans(context, OPERATOR, "own", found, ESA)
     # one line of the document that was split has no text of its own in the list
-    assert (done.instances, done.drafts, done.saves, done.without_text) == (5, 5, 5, 1)
-    assert count(context, "own") == {"approve": 1, "revise": 0, "delete": 0, "add": 1}
+    assert (done.instances, done.drafts, done.saves, done.without_text) == (5, 0, 5, 1)
+    assert count(context, "own") == {"approve": 0, "revise": 0, "delete": 0, "add": 2}
     people, drafts, _ = read_study(context, OPERATOR, "own")
-    assert score_segments(people.annotations, ESA)["S", 0] == 70.0 and len(drafts.annotations) == 5
-    assert import_spans(context, OPERATOR, "own", found, ESA, kept_as_draft=True).unchanged == 5
+    assert score_segments(people.annotations, ESA)["S", 0] == 70.0 and not drafts.annotations
+    assert import_spans(context, OPERATOR, "own", found, ESA).unchanged == 5
 
 
-@pytest.mark.parametrize("format", ["thresh", "mqm-tsv"])
-def test_what_people_marked_goes_out_and_comes_back(format: str, context, tmp_path: Path) -> None:
+def test_what_people_marked_goes_out_and_comes_back(context, tmp_path: Path) -> None:
     make_span_study(context)
     ana = add_annotator(context, "Ana")
     for n in (1, 2):
@@ -126,8 +70,8 @@ def test_what_people_marked_goes_out_and_comes_back(format: str, context, tmp_pa
         save_spans(context, ana, SLUG, sent(sheet, approve_all(sheet), f"0000-uid-{n}"))
     people, drafts, typology = read_study(context, OPERATOR, SLUG)
     path = tmp_path / "out.txt"
-    path.write_text(write_file(people, typology, format), encoding="utf-8")
-    got, _ = read_files([path], Further(), format=format, typology="wmt")
+    path.write_text(write_file(people, typology, "mqm-tsv"), encoding="utf-8")
+    got, _ = read_files([path], Further(), format="mqm-tsv", typology="wmt")
 
     def essence(collection):
         return sorted((one.annotator, one.output, one.spans) for one in collection.annotations)
@@ -158,35 +102,19 @@ def test_the_commands(context, tmp_path: Path, capsys: pytest.CaptureFixture[str
     main(["spans", "set-up", "--db", db, "--task", SLUG, "--typology", "wmt"])
     main(["spans", "report", "--db", db, "--task", SLUG, "--json"])
     told = json.loads(capsys.readouterr().out.partition("\n")[2])
-    assert told["annotations"] == 0 and told["agreement"]["gamma"]["value"] is None
+    assert told["annotations"] == 0 and told["agreement"]["token alpha, severity"]["value"] is None
     from tests.spans.test_files import MQM
 
     (tmp_path / "a.tsv").write_text(MQM, encoding="utf-8")
     main(["spans", "import", str(tmp_path / "a.tsv"), "--db", db, "--task", "wmt20"])
-    main(
-        [
-            "spans",
-            "export",
-            "--db",
-            db,
-            "--task",
-            "wmt20",
-            "--as",
-            "seg-score",
-            "--out",
-            str(tmp_path / "b.score"),
-        ]
-    )
-    main(["spans", "compare", str(tmp_path / "a.tsv"), "--scores", str(tmp_path / "b.score")])
-    assert "equal: 4; different: 0" in capsys.readouterr().out
-    main(["spans", "convert", str(tmp_path / "a.tsv"), "--as", "thresh", "--out", str(tmp_path / "c.json")])
+    export = ["spans", "export", "--db", db, "--task", "wmt20", "--as", "mqm-tsv", "--out"]
+    main([*export, str(tmp_path / "b.tsv")])
+    capsys.readouterr()
     main(["spans", "stats", str(tmp_path / "a.tsv"), "--reference", str(tmp_path / "a.tsv")])
     assert "span F1" in capsys.readouterr().out
     with pytest.raises(SystemExit):
-        main(
-            ["spans", "convert", str(tmp_path / "a.tsv"), "--as", "thresh", "--out", str(tmp_path / "c.json")]
-        )
-    assert "c.json exists" in capsys.readouterr().err
+        main([*export, str(tmp_path / "b.tsv")])
+    assert "b.tsv exists" in capsys.readouterr().err
 
 
 def test_actions_of_an_import_are_those_of_a_save() -> None:

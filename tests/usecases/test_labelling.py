@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -20,7 +19,7 @@ from coeval.usecases.scrutiny.queue import ensure_queue
 from coeval.usecases.scrutiny.requested_lines import set_team
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
-from tests.support.studies.labelled_study import CLEAR, RIGHT, make_labelled_study
+from tests.support.studies.labelled_study import RIGHT, make_labelled_study
 
 Captured = pytest.CaptureFixture[str]
 
@@ -89,7 +88,7 @@ def test_a_team_shares_out_what_was_drawn(context: Context) -> None:
     for name in ("Zoe", "Yan"):
         sign_in(context, name)
     set_team(context, OPERATOR, "labels", ["Zoe", "Yan"], 1)
-    make_design(context, OPERATOR, "labels", "stratified", 12)
+    make_design(context, OPERATOR, "labels", "active", 12)
     in_order = list(stored(context))
     shares = [queue(context, name) for name in ("Zoe", "Yan")]
     assert sorted(shares[0] + shares[1]) == sorted(in_order[:12])
@@ -118,39 +117,10 @@ def test_a_design_by_command_and_its_means(context: Context, capsys: Captured) -
     main(["labelling", "design", *where, "--draw", "active", "--labels", "24", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["source"] == "the spread of the judge's answers" and found["running"]
-    assert [one["kind"] for one in found["options"]] == ["uniform", "stratified", "active"]
-    assert all(one["worth_at_worst"] >= 1 / 1.11 for one in found["options"])
     difference = next(row for row in found["rows"] if row["what"] == "new less old")
     assert difference["value"]["ci_low"] > 0 and found["labelled"] == 60
     main(["labelling", "design", *where, "--end"])
     assert "labelled in order (ended)" in capsys.readouterr().out
-
-
-@pytest.mark.sqlite
-def test_scores_are_explained_by_columns(context: Context, capsys: Captured) -> None:
-    """The column says how good each output of the first criterion is, and the length of an output says nothing."""
-    study = make_labelled_study()
-    worth: dict[str, list[float]] = {}
-    for one in study.submissions:
-        if one.criterion == CLEAR and one.score is not None:
-            worth.setdefault(one.instance, []).append(one.score)
-    instances = tuple(
-        replace(one, context={"worth": f"{sum(worth[one.external_id]) / 3:.2f}", "note": "none"})
-        for one in study.instances
-    )
-    import_study(context, OPERATOR, replace(study, instances=instances))
-    where = ["--task", "labels", "--db", context.store.address]
-    main(["labelling", "design", *where, "--draw", "uniform", "--labels", "60"])
-    capsys.readouterr()
-    main(["labelling", "design", *where, "--explain", "worth", "length", "--json"])
-    rows = {
-        (row["criterion"], row["what"]): row["value"] for row in json.loads(capsys.readouterr().out)["rows"]
-    }
-    rise = rows[CLEAR, "rise with worth"]
-    assert rise["ci_low"] > 0.8 and rise["value"] == pytest.approx(1, abs=0.05)
-    assert rows[RIGHT, "rise with worth"]["ci_low"] < 0.3 and (CLEAR, "rise with length") in rows
-    with pytest.raises(InputError, match="“note” has no two numbers .* length, note, worth"):
-        get_labelling(context, OPERATOR, "labels", ["note"])
 
 
 @pytest.mark.parametrize(

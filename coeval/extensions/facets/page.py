@@ -9,8 +9,7 @@ import gradio as gr
 import pandas as pd
 
 from coeval.domain import Person
-from coeval.extensions.facets.links import get_links, tell_links
-from coeval.extensions.facets.ruler import Effect, Element, FitRuler, Ruler
+from coeval.extensions.facets.ruler import Element, FitRuler, Ruler
 from coeval.stats.estimates import tell_estimate
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node, View, el, scrolling, table
@@ -33,20 +32,15 @@ class RulerBox(Panel):
         with gr.Column(elem_classes="card"):
             View(el("div", el("h4", "People and judges on one scale"), el("p.note", NOTE)))
             with gr.Row(elem_classes="actions"):
-                partial = gr.Checkbox(
-                    label="Thresholds for each criterion", info=("Uses partial credit instead of one "
-                                                                "rating scale."),
-                    elem_id="facets-partial",
-                )  # fmt: skip
                 work = gr.Button("Measure", variant="primary", elem_id="facets-measure", scale=0)
             self.shown = View(elem_id="facets-ruler")
             with gr.Column(elem_classes="chart"):
                 self.plot = gr.Plot(show_label=False, container=False, elem_id="facets-chart", visible=False)
         self.outputs = [self.shown, self.plot]
-        self.on(work.click, self.on_measure, [partial], **SLOW)
+        self.on(work.click, self.on_measure, **SLOW)
 
-    def on_measure(self, person: Person, slug: str, partial: bool | None) -> Iterator[Update]:
-        found: Ruler = get_statistic(self.context, person, need_task(slug), FitRuler(bool(partial)))
+    def on_measure(self, person: Person, slug: str) -> Iterator[Update]:
+        found: Ruler = get_statistic(self.context, person, need_task(slug), FitRuler())
         if found.reason:
             yield {self.shown: el("p.note", found.reason), self.plot: gr.Plot(visible=False)}
             return
@@ -73,12 +67,10 @@ def ruler_view(found: Ruler) -> list[Node]:
         _grid("Difficulty of criteria", ["Criterion", "Difficulty (logits)", "Infit", "Outfit", "Scores"],
               [_element(one) for one in found.criteria]),
     ]  # fmt: skip
-    if found.favours:
-        head = ["Judge", "System", "Favours it by (logits)", "p (Holm)"]
-        shown.append(_grid("Does a judge favour a system?", head, _effects(found.favours, with_system=True)))
     if found.drift:
         head = ["Person", "Severity, last minus first score (logits)", "p (Holm)"]
-        shown.append(_grid("Drift of people", head, _effects(found.drift, with_system=False)))
+        rows = [[one.name, tell_estimate(one.value), f"{one.p_holm:.3f}"] for one in found.drift]
+        shown.append(_grid("Drift of people", head, rows))
     notes = [el("p.note", text) for text in (about, *found.notes)]
     return [*shown, *notes]
 
@@ -89,13 +81,6 @@ def _grid(title: str, head: Sequence[str], rows: Sequence[Sequence[Node | None]]
 
 def _element(one: Element) -> list[Node | None]:
     return [one.name, tell_estimate(one.measure), f"{one.infit:.2f}", f"{one.outfit:.2f}", f"{one.n:,}"]
-
-
-def _effects(found: Sequence[Effect], *, with_system: bool) -> list[list[Node | None]]:
-    return [
-        [one.name, *([one.system] if with_system else []), tell_estimate(one.value), f"{one.p_holm:.3f}"]
-        for one in found
-    ]
 
 
 def draw_ruler(found: Ruler) -> Any:
@@ -110,23 +95,14 @@ def draw_ruler(found: Ruler) -> Any:
 
 
 class FacetsTab(Tab):
-    """The tab of Set-up with the check of links and the ruler."""
+    """The tab of Set-up with the ruler."""
 
     title, id = "Facets", "facets"
     purpose = "Puts people, judges, criteria and systems on one scale, to see who is harsh and what is hard."
 
     def build(self) -> None:
-        with gr.Column(elem_classes="card"):
-            View(el("h4", "Can people be compared?"))
-            self.links = View(elem_id="facets-links")
         RulerBox(self.context, self.task)
-        self.outputs = [self.links]
+        self.outputs = []
 
     def load(self, person: Person, slug: str) -> Update:
-        if not slug:
-            return {self.links: el("p.note", "Describe a task first, under Tasks.")}
-        return {
-            self.links: el(
-                "div", *(el("p", line) for line in tell_links(get_links(self.context, person, slug)))
-            )
-        }
+        return {}

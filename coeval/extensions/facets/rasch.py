@@ -10,7 +10,7 @@ Source: Linacre 1989, Many-facet Rasch measurement; Andrich 1978; Masters 1982; 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ NODES = np.linspace(-4.5, 4.5, 49)
 
 WEIGHTS = np.exp(-(NODES**2) / 2) / np.exp(-(NODES**2) / 2).sum()
 
-WEAK = {"system": 10.0, "criterion": 3.0, "rater": 3.0, "threshold": 4.0, "extra": 3.0, "spread": 2.0}
+WEAK = {"system": 10.0, "criterion": 3.0, "rater": 3.0, "threshold": 4.0, "drift": 3.0, "spread": 2.0}
 """The standard deviations of the normal priors in logits. The priors keep undetermined parameters finite."""
 
 MOST_RATINGS = 300_000
@@ -58,14 +58,6 @@ class FacetScores:
         return int(self.document.max(initial=-1)) + 1
 
 
-@dataclass(frozen=True)
-class Extras:
-    """The extra estimates of a larger model: each person's drift, and each judge's leniency towards a system."""
-
-    drift: bool = False
-    interaction: bool = False
-
-
 def contrasts(n: int, centred: int | None = None) -> Numbers:
     """Return an n x free matrix that expands free values to full values, of which the first ``centred`` sum to 0.
 
@@ -83,7 +75,7 @@ def contrasts(n: int, centred: int | None = None) -> Numbers:
 class Model:
     """The likelihood of scores, with blocks of parameters and the terms of each score's place on the ruler."""
 
-    def __init__(self, scores: FacetScores, *, partial_credit: bool, extras: Extras = Extras()) -> None:
+    def __init__(self, scores: FacetScores, *, partial_credit: bool, drift: bool = False) -> None:
         order = np.argsort(scores.instance, kind="stable")
         self.scores = scores
         self.instance, self.category = scores.instance[order], scores.category[order]
@@ -101,23 +93,19 @@ class Model:
         self.blocks: dict[str, slice] = {}
         self.maps: list[tuple[str, Numbers]] = []
         when = np.zeros(len(order)) if scores.when is None else scores.when[order]
-        self._build(when, extras)
+        self._build(when, drift)
 
-    def _build(self, when: Numbers, extras: Extras) -> None:
+    def _build(self, when: Numbers, drift: bool) -> None:
         s = self.scores
         system = s.system[self.instance]
         maps = [("system", np.eye(s.n_systems)), ("criterion", contrasts(len(s.categories)))]
         maps.append(("rater", contrasts(s.n_raters, s.people or s.n_raters)))
         parts = [_dummies(system, s.n_systems), -_dummies(self.criterion, len(s.categories))]
         parts.append(-_dummies(self.rater, s.n_raters))
-        if extras.drift and s.people:
+        if drift and s.people:
             steps = np.round(when * 4) / 4
             maps.append(("drift", np.eye(s.people)))
             parts.append(-(_dummies(self.rater, s.n_raters)[:, : s.people] * steps[:, None]))
-        if extras.interaction:
-            for judge in range(s.people, s.n_raters):
-                maps.append((f"judge {judge}", contrasts(s.n_systems)))
-                parts.append(_dummies(system, s.n_systems) * (self.rater == judge)[:, None])
         full = np.hstack([*parts, self.set_of[self.criterion][:, None], self.criterion[:, None]])
         rows, self.row = np.unique(full, axis=0, return_inverse=True)
         self.row = self.row.ravel()
@@ -187,7 +175,7 @@ class Model:
         value, slope = 0.0, np.zeros(self.size)
         for name, place in self.blocks.items():
             kind = name.split()[0]
-            scale = WEAK.get(kind, WEAK["extra"])
+            scale = WEAK[kind]
             if kind == "threshold":
                 to_full = self.threshold_maps[int(name.split()[1])]
             elif kind == "spread":
@@ -272,7 +260,6 @@ class Fitted:
     covariance: Numbers
     log_likelihood: float
     converged: bool
-    extras: Extras = field(default_factory=Extras)
 
     def block(self, name: str) -> tuple[Numbers, Numbers]:
         """Return the values of a block and their standard errors."""
@@ -336,10 +323,10 @@ def fit(
     scores: FacetScores,
     *,
     partial_credit: bool = False,
-    extras: Extras = Extras(),
+    drift: bool = False,
     start: Numbers | None = None,
 ) -> Fitted:
-    """Fit the model to scores by maximum likelihood with weak priors.
+    """Fit the model to scores by maximum likelihood with weak priors; ``drift`` adds each person's drift.
 
     Raises
     ------
@@ -356,7 +343,7 @@ def fit(
         raise ValueError(
             f"{len(scores.category):,} scores are too many for a ruler; use at most {MOST_RATINGS:,}."
         )
-    model = Model(scores, partial_credit=partial_credit, extras=extras)
+    model = Model(scores, partial_credit=partial_credit, drift=drift)
     first = model.start()
     if start is not None:
         first[: len(start)] = start
@@ -368,7 +355,7 @@ def fit(
     each = model.by_document(free)
     n = scores.n_documents
     meat = each.T @ each * n / (n - 1)
-    return Fitted(model, free, bread @ meat @ bread, -float(found.fun), bool(found.success), extras)
+    return Fitted(model, free, bread @ meat @ bread, -float(found.fun), bool(found.success))
 
 
 def _curvature(model: Model, free: Numbers, step: float = 1e-4) -> Numbers:

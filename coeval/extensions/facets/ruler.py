@@ -1,4 +1,4 @@
-"""Put a study on one ruler: fair means of systems; severity, fit, drift and bias of people and judges."""
+"""Put a study on one ruler: fair means of systems; severity, fit and drift of people and judges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from coeval.extensions.facets.rasch import (
     MOST_RATINGS,
     NODES,
     WEIGHTS,
-    Extras,
     FacetScores,
     Fitted,
     Separation,
@@ -63,10 +62,9 @@ class FairSystem:
 
 @dataclass(frozen=True)
 class Effect:
-    """The change in a person's severity from first to last score, or a judge's bias towards a system."""
+    """The change in a person's severity from first to last score."""
 
     name: str
-    system: str
     value: Estimate
     p_value: float
     p_holm: float
@@ -86,7 +84,6 @@ class Ruler:
     thresholds: tuple[tuple[str, tuple[float, ...]], ...] = ()
     separation: tuple[tuple[str, Separation], ...] = ()
     drift: tuple[Effect, ...] = ()
-    favours: tuple[Effect, ...] = ()
     spread: float = float("nan")
     log_likelihood: float = float("nan")
     n: int = 0
@@ -98,14 +95,12 @@ class Ruler:
 
 @dataclass(frozen=True)
 class FitRuler:
-    """The statistic for a ruler; ``partial_credit`` gives each criterion its own thresholds."""
-
-    partial_credit: bool = False
+    """The statistic for a ruler. Criteria with different scales get thresholds of their own (partial credit)."""
 
     def __call__(self, study: StudyFrames) -> Ruler:
         table, basis = _list_scores(study)
         scales = {study.scales[one] for one in table["criterion"].unique()} if len(table) else set()
-        partial = self.partial_credit or len(scales) > 1
+        partial = len(scales) > 1
         reason = _refuse(table)
         if reason:
             return Ruler(study.task, reason=reason, basis=basis)
@@ -253,11 +248,10 @@ class _Coded:
             ),
             ("instances", Separation(reliable, ratio, (4 * ratio + 1) / 3)),
         )
-        drift, favours = self._effects(fitted, df)
         notes = [*self._notes(fitted), *_find_erratic(raters)]
         return Ruler(
             task, "", basis, "partial credit" if self.partial else "rating scale", systems, raters,
-            self._criteria(fitted, df), self._thresholds(fitted), separation, drift, favours,
+            self._criteria(fitted, df), self._thresholds(fitted), separation, self._measure_drift(),
             fitted.model.spread(fitted.free), fitted.log_likelihood, len(self.table), self.coded.n_documents,
             self._parts(), tuple(notes),
         )  # fmt: skip
@@ -321,33 +315,14 @@ class _Coded:
             for k, name in enumerate(self.systems)
         )  # fmt: skip
 
-    def _effects(self, fitted: Fitted, df: int) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
-        """Return people's drift and judges' biases from a larger model with both."""
-        judges = range(self.people, len(self.raters))
-        extras = Extras(
-            drift=any(self._has_order(k) for k in range(self.people)),
-            interaction=len(judges) > 0 and len(self.systems) > 1 and self.people > 0,
-        )
-        if not (extras.drift or extras.interaction):
-            return (), ()
-        larger = fit(self.coded, partial_credit=self.partial, extras=extras)
-        drift: list[Change] = []
-        if extras.drift:
-            values, errors, freedom = larger.by_rater("drift", used=2)
-            drift = [
-                (self.raters[k], "", values[k], errors[k], freedom[k])
-                for k in range(self.people)
-                if self._has_order(k)
-            ]
-        favours: list[Change] = []
-        if extras.interaction:
-            for judge in judges:
-                values, errors = larger.block(f"judge {judge}")
-                favours += [
-                    (self.raters[judge], name, values[k], errors[k], df)
-                    for k, name in enumerate(self.systems)
-                ]
-        return _tested(drift), _tested(favours)
+    def _measure_drift(self) -> tuple[Effect, ...]:
+        """Return people's drift, from a larger model with it."""
+        timed = [k for k in range(self.people) if self._has_order(k)]
+        if not timed:
+            return ()
+        larger = fit(self.coded, partial_credit=self.partial, drift=True)
+        values, errors, freedom = larger.by_rater("drift", used=2)
+        return _tested([(self.raters[k], values[k], errors[k], freedom[k]) for k in timed])
 
     def _parts(self) -> tuple[tuple[str, ...], ...]:
         return tuple(
@@ -379,8 +354,8 @@ class _Coded:
 ERRATIC = 1.5
 """The infit above which a rater is erratic. Random scores have an infit of 1.6 to 3.2, others of .6 to 1.35."""
 
-Change = tuple[str, str, float, float, float]
-"""The rater, the system or "", the value, its standard error, and its degrees of freedom."""
+Change = tuple[str, float, float, float]
+"""The rater, the value, its standard error, and its degrees of freedom."""
 
 
 def _find_erratic(raters: Sequence[Element]) -> Iterator[str]:
@@ -395,13 +370,11 @@ def _find_erratic(raters: Sequence[Element]) -> Iterator[str]:
 def _tested(found: Sequence[Change]) -> tuple[Effect, ...]:
     chances = [
         float(2 * scipy.special.stdtr(df, -abs(value) / error)) if error > 0 else float("nan")
-        for _, _, value, error, df in found
+        for _, value, error, df in found
     ]
     return tuple(
-        Effect(name, system, _with_interval(value, error, df), p, holm)
-        for (name, system, value, error, df), p, holm in zip(
-            found, chances, adjust_holm(chances), strict=True
-        )
+        Effect(name, _with_interval(value, error, df), p, holm)
+        for (name, value, error, df), p, holm in zip(found, chances, adjust_holm(chances), strict=True)
     )
 
 
@@ -432,7 +405,4 @@ def tell_ruler(found: Ruler) -> Iterator[str]:
     for effect in found.drift:
         change = f"{tell_estimate(effect.value)}, p (Holm) {effect.p_holm:.3f}"
         yield f"Drift of {effect.name} from first to last score: {change}"
-    for effect in found.favours:
-        lead = f"{tell_estimate(effect.value)} logits, p (Holm) {effect.p_holm:.3f}"
-        yield f"{effect.name} favours {effect.system} by {lead}"
     yield from found.notes

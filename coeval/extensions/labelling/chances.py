@@ -7,7 +7,6 @@ probability min(1, c pi), independently of their scores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,8 @@ from coeval.stats.clusters import Clusters, bounded_interval, parse_clusters
 from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Numbers
 
-UNIFORM, STRATIFIED, ACTIVE = "uniform", "stratified", "active"
-KINDS = (UNIFORM, STRATIFIED, ACTIVE)
+UNIFORM, ACTIVE = "uniform", "active"
+KINDS = (UNIFORM, ACTIVE)
 
 COST = 1.10
 """The largest accepted growth of the variance if the judge's uncertainty is useless: 1.05 times the width of uniform
@@ -39,17 +38,13 @@ class Allotment:
     kind: str
     weight: Numbers
     """Relative probabilities, with mean 1."""
-    floor: float
-    """The smallest of these probabilities."""
-    gain: float
-    """The variance with uniform labels, relative to this variance, if the uncertainty is right; 1 means no gain."""
     cost: float
     """This variance, relative to the variance with uniform labels, if the uncertainty is useless."""
 
     def chances(self, labels: int) -> Numbers:
         """Return each item's probability, at most 1, for about this number of labelled items.
 
-        >>> Allotment("active", np.array([3.0, 0.5, 0.5]), 0.5, 1.0, 1.0).chances(2).round(3).tolist()
+        >>> Allotment("active", np.array([3.0, 0.5, 0.5]), 1.0).chances(2).round(3).tolist()
         [1.0, 0.5, 0.5]
         """
         chance = np.minimum(1.0, self.weight * labels / len(self.weight))
@@ -65,22 +60,23 @@ class Allotment:
 def allot(
     kind: str,
     uncertainty: Any,
-    strata: Sequence[Any] | None = None,
     errors: Any = None,
     *,
     cost: float = COST,
 ) -> Allotment:
     """Return the relative probability with which to draw each item.
 
-    Parameters ---------- kind : "uniform", "stratified" (equal within a stratum, from the stratum's uncertainty) or
-    "active" (from each item's own uncertainty). uncertainty : the judge's standard deviation for each item; nan if
-    unknown. strata : a label for each item, such as its system and the judge's score. errors : people's score minus
-    the judge's; nan if no person scored. With at least ``PILOT`` of them, the uncertainty is fitted to their size.
+    Parameters
+    ----------
+    kind : "uniform" or "active" (from each item's own uncertainty).
+    uncertainty : the judge's standard deviation for each item; nan if unknown.
+    errors : people's score minus the judge's; nan if no person scored. With at least ``PILOT`` of them, the
+        uncertainty is fitted to their size.
     cost : the largest growth of the variance if the uncertainty is useless. Weights are mixed with equal ones to keep
-    to it.
+        to it.
 
-    Source: Zrnic and Candes 2024, Active statistical inference; Fisch et al. 2024, Stratified prediction-powered
-    inference. Probabilities are proportional to the root of the judge's expected squared error.
+    Source: Zrnic and Candes 2024, Active statistical inference. Probabilities are proportional to the root of the
+    judge's expected squared error.
 
     >>> found = allot("active", [0.1, 0.1, 0.1, 0.9])
     >>> found.weight.round(2).tolist(), round(found.cost, 2)
@@ -93,26 +89,16 @@ def allot(
         raise ValueError("There is no item to draw.")
     known = ~np.isnan(spread)
     if kind == UNIFORM or not known.any() or not np.nanmax(spread) > 0:
-        return Allotment(kind, np.ones(len(spread)), 1.0, 1.0, 1.0)
+        return Allotment(kind, np.ones(len(spread)), 1.0)
     spread = np.where(known, spread, np.nanmean(spread))
     wanted = _fit_errors(spread, errors) if errors is not None else spread
-    if kind == STRATIFIED:
-        code = parse_clusters(None if strata is None else list(strata), len(spread)).code
-        wanted = np.sqrt(np.bincount(code, wanted**2) / np.bincount(code))[code]
     wanted = wanted / wanted.mean()
     even = 1.0
     for even in np.linspace(0.0, 1.0, 101):
         weight = even + (1 - even) * wanted
         if weight.min() > 0.02 and float((1 / weight).mean()) <= cost:
             break
-    squared = wanted**2
-    return Allotment(
-        kind,
-        weight,
-        float(weight.min()),
-        float(squared.mean() / (squared / weight).mean()),
-        float((1 / weight).mean()),
-    )
+    return Allotment(kind, weight, float((1 / weight).mean()))
 
 
 def _fit_errors(spread: Numbers, errors: Any) -> Numbers:
@@ -333,43 +319,3 @@ def drawn_difference(
         (a.slope + b.slope) / 2,
     )
     return _as_estimate(joined, (score, f, pi, both, codes), planned, confidence)
-
-
-def drawn_regression(
-    y: Any,
-    judged: Any,
-    chance: Any,
-    counted: Any,
-    design: Any,
-    *,
-    clusters: Any = None,
-    confidence: float = 0.95,
-) -> list[Estimate]:
-    """Regress people's scores on the columns of ``design``, from labels with known probabilities; return the
-    coefficients.
-
-    The pseudo-outcome is f + (y - f) / chance for labelled items and f for others. Least squares on it are unbiased
-    for any dependence of the judge's errors. Standard errors are robust to clusters.
-
-    Source: Egami, Hinck, Stewart and Wei 2023, Using imperfect surrogates for downstream inference (2306.04746).
-    """
-    score, f, pi, own, codes = _read(y, judged, chance, counted, clusters)
-    x = np.asarray(design, dtype=float)
-    if x.ndim != 2 or len(x) != len(score):
-        raise ValueError(f"The design has the shape {x.shape}; give {len(score)} rows, one per item.")
-    pseudo = f + np.where(own, (np.where(own, score, 0.0) - f) / np.maximum(pi, 1e-12), 0.0)
-    bread = np.linalg.pinv(x.T @ x)
-    beta = bread @ x.T @ pseudo
-    gaps = (pseudo - x @ beta)[:, None] * x
-    sums = np.column_stack([np.bincount(codes.code, column, codes.n) for column in gaps.T])
-    n = len(np.unique(codes.code[own]))
-    if n < FEWEST:
-        return [
-            Estimate.undefined(f"fewer than {FEWEST} {codes.kind} are labelled", n=int(own.sum()))
-        ] * x.shape[1]
-    covariance = bread @ (sums.T @ sums * n / (n - 1)) @ bread
-    return [
-        Estimate(float(b), **t_limits(float(b), float(e), n - 1, confidence), n=int(own.sum()), clusters=n,
-                 interval_kind=f"pseudo-outcomes with known probabilities, t over {codes.kind} with labels")
-        for b, e in zip(beta, np.sqrt(np.diag(covariance)), strict=True)
-    ]  # fmt: skip

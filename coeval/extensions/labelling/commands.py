@@ -33,17 +33,11 @@ def add_labelling(parsers: Parsers) -> None:
         help="draw instances for people with known probabilities, and weight the means accordingly",
     )  # fmt: skip
     which = design.add_mutually_exclusive_group()
-    which.add_argument(
-        "--draw", choices=("uniform", "stratified", "active"), help="create a design of this kind"
-    )
+    which.add_argument("--draw", choices=("uniform", "active"), help="create a design of this kind")
     which.add_argument(
         "--end", action="store_true", help="end the design, so that everybody gets all instances again"
     )
     design.add_argument("--labels", type=int, default=100, help="number of instances to draw (default: 100)")
-    design.add_argument(
-        "--explain", nargs="+", default=[], metavar="COLUMN",
-        help="numeric columns to regress the scores on; “length” is the length of the output",
-    )  # fmt: skip
     design.set_defaults(command=_design)
 
 
@@ -55,7 +49,7 @@ def _design(context: Context, options: argparse.Namespace) -> None:
         make_design(context, OPERATOR, options.task, options.draw, options.labels)
     if options.end:
         end_design(context, OPERATOR, options.task)
-    found = get_labelling(context, OPERATOR, options.task, options.explain)
+    found = get_labelling(context, OPERATOR, options.task)
     report(options, spell(found) if options.json else found, tell_labelling(found))
 
 

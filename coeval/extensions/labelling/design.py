@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -17,13 +17,11 @@ from coeval.extending import find_order
 from coeval.extensions.labelling import queries
 from coeval.extensions.labelling.chances import (
     KINDS,
-    PILOT,
     UNIFORM,
     allot,
     chances_so_far,
     drawn_difference,
     drawn_mean,
-    drawn_regression,
     places,
 )
 from coeval.extensions.labelling.study_units import EVERYTHING, list_units, tell
@@ -40,8 +38,6 @@ from coeval.usecases.scrutiny.requested_lines import share_asked
 MOST_DIFFERENCES = 45
 """The largest number of differences per criterion: all pairs of ten systems."""
 
-LENGTH = "length"
-"""The name of a property that every output has: its number of characters."""
 
 ANSWERS, JURY, NOTHING = "the spread of the judge's answers", "the disagreement of judges", "nothing"
 
@@ -59,11 +55,10 @@ def order_items(db: Database, task: int, instances: list[int]) -> list[int] | No
 
 @dataclass(frozen=True)
 class Items:
-    """The instances with their strata, the judge's uncertainties, and the judge's errors if people scored them."""
+    """The instances with the judge's uncertainties, and the judge's errors if people scored them."""
 
     names: tuple[str, ...]
     uncertainty: tuple[float, ...]
-    strata: tuple[str, ...]
     errors: tuple[float, ...]
     source: str
 
@@ -78,30 +73,13 @@ def list_items(study: StudyFrames) -> Items:
     units["squared_error"] = (units["people"] - units["judge"]) ** 2
     units["variance"] = units["uncertainty"] ** 2
     grouped = units.groupby("instance", sort=False)
-    judged = grouped["judge"].mean()
-    stratum = grouped["system"].first().astype(str) + " " + judged.round().astype(str)
+    variance = grouped["variance"].mean()
     return Items(
-        tuple(str(name) for name in judged.index),
-        tuple(np.sqrt(grouped["variance"].mean()).tolist()),
-        tuple(stratum),
+        tuple(str(name) for name in variance.index),
+        tuple(np.sqrt(variance).tolist()),
         tuple(np.sqrt(grouped["squared_error"].mean()).tolist()),
         source,
     )
-
-
-@dataclass(frozen=True)
-class Option:
-    """A way to draw labels. One label is worth ``worth`` uniform labels if the uncertainty is right, and
-    ``worth_at_worst`` if it is useless.
-    """
-
-    kind: str
-    worth: float
-    worth_at_worst: float
-    measured: float | None
-    """The worth according to the errors of the labels so far; None with fewer than ``PILOT`` labels."""
-    smallest: float
-    """The smallest probability, as a share of the mean probability."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +93,9 @@ class DrawnRow:
 
 @dataclass(frozen=True)
 class Labelling:
-    """The ways to draw, the newest design, and the results of its labels."""
+    """The source of the uncertainty, the newest design, and the results of its labels."""
 
     source: str
-    options: tuple[Option, ...]
     kind: str = ""
     running: bool = False
     planned: int = 0
@@ -129,29 +106,12 @@ class Labelling:
     rows: tuple[DrawnRow, ...] = ()
 
 
-def list_options(items: Items) -> tuple[Option, ...]:
-    """Return the worth of each way to draw."""
-    error = np.asarray(items.errors, dtype=float)
-    own = ~np.isnan(error)
-    found = []
-    for kind in KINDS:
-        drawn = allot(kind, items.uncertainty, items.strata, items.errors)
-        measured = None
-        if own.sum() >= PILOT and kind != UNIFORM:
-            squared = error[own] ** 2
-            measured = float(squared.mean() / (squared / drawn.weight[own]).mean()) if squared.any() else None
-        found.append(Option(kind, drawn.gain, 1 / drawn.cost, measured, drawn.floor))
-    return tuple(found)
-
-
 @dataclass(frozen=True)
 class EstimateDrawn:
     """The statistic under a design; ``chances`` are (instance, probability, place)."""
 
     chances: tuple[tuple[str, float, float], ...]
     planned: int
-    explain: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] = ()
-    """The properties to regress scores on, each with pairs of (instance, number)."""
 
     def __call__(self, study: StudyFrames) -> tuple[int, int, tuple[DrawnRow, ...]]:
         units, _ = list_units(study)
@@ -165,7 +125,6 @@ class EstimateDrawn:
             labelled.append(int(counted.sum()))
             late.append(int(known.sum()) - int(counted.sum()))
             rows += self._rows(str(criterion), own, chance, counted, study.scales[criterion])
-            rows += self._slopes(str(criterion), own, chance, counted)
         return min(labelled, default=0), max(late, default=0), tuple(rows)
 
     def _rows(
@@ -196,24 +155,6 @@ class EstimateDrawn:
             )
             yield DrawnRow(criterion, f"{a} less {b}", value)
 
-    def _slopes(
-        self, criterion: str, own: pd.DataFrame, chance: np.ndarray, counted: np.ndarray
-    ) -> Iterator[DrawnRow]:
-        """Yield the change in scores per unit of each property, with the system and other properties held constant."""
-        if not self.explain:
-            return
-        values = [own["instance"].map(dict(numbers)).to_numpy(dtype=float) for _, numbers in self.explain]
-        named = own["system"].replace("", None)
-        dummies = pd.get_dummies(named, drop_first=bool(named.notna().all()), dtype=float).to_numpy()
-        x = np.column_stack([np.ones(len(own)), *values, dummies])
-        there = ~np.isnan(x).any(axis=1) & own["judge"].notna().to_numpy()
-        found = drawn_regression(
-            own["people"][there], own["judge"][there], chance[there], counted[there], x[there],
-            clusters=own["document"][there],
-        )  # fmt: skip
-        for (name, _), value in zip(self.explain, found[1:], strict=False):
-            yield DrawnRow(criterion, f"rise with {name}", value)
-
 
 @use_case(OWNERS)
 def has_design(context: Context, person: Person, slug: str) -> bool:
@@ -223,35 +164,18 @@ def has_design(context: Context, person: Person, slug: str) -> bool:
 
 
 @use_case(OWNERS)
-def get_labelling(context: Context, person: Person, slug: str, explain: Sequence[str] = ()) -> Labelling:
-    """Return the worth of each way to draw, the newest design, and the means from its labels.
-
-    Args:
-        explain: numeric extra columns, or "length" (of the output), to regress scores on.
-
-    Raises:
-        InputError: one of them has no numbers.
-    """
+def get_labelling(context: Context, person: Person, slug: str) -> Labelling:
+    """Return the newest design, and the means from its labels."""
     with context.store.read() as db:
         task = require_task(db, slug)
         design, running = queries.get_last_design(db, task.id), queries.get_design(db, task.id) is not None
         chances = queries.list_chances(db, design.id) if design else {}
-        numbers = tuple((name, _numbers(db, task.id, name)) for name in explain)
     items: Items = get_statistic(context, person, slug, list_items)
-    options = list_options(items) if items.names else ()
     if design is None:
-        return Labelling(items.source, options)
+        return Labelling(items.source)
     named = tuple((name, chance, place) for name, (chance, place) in chances.items())
-    labelled, late, rows = get_statistic(context, person, slug, EstimateDrawn(named, design.labels, numbers))
-    return Labelling(items.source, options, design.kind, running, design.labels, labelled, late, rows)
-
-
-def _numbers(db: Database, task: int, name: str) -> tuple[tuple[str, float], ...]:
-    found = queries.list_numbers(db, task, "" if name == LENGTH else name)
-    if len({value for _, value in found}) < 2:
-        known = ", ".join([LENGTH, *queries.list_columns(db, task)])
-        raise InputError(f"“{name[:80]}” has no two numbers to explain scores by; the columns are: {known}.")
-    return found
+    labelled, late, rows = get_statistic(context, person, slug, EstimateDrawn(named, design.labels))
+    return Labelling(items.source, design.kind, running, design.labels, labelled, late, rows)
 
 
 @use_case(OWNERS)
@@ -282,16 +206,14 @@ def make_design(context: Context, person: Person, slug: str, kind: str, labels: 
             )
         if teams.is_asking(db, task.id):
             raise InputError("The team has only some lines: first assign all lines again, on the Judge tab.")
-        drawn = allot(
-            kind, *([part[k] for k in own] for part in (items.uncertainty, items.strata, items.errors))
-        )
+        drawn = allot(kind, *([part[k] for k in own] for part in (items.uncertainty, items.errors)))
         chance, seed = drawn.chances(labels), secrets.token_hex(16)
         even = np.array([draw_share(seed, "label", ids[items.names[k]]) for k in own])
         place = places(chance, even)
         chances = {
             ids[items.names[k]]: (float(pi), float(at)) for k, pi, at in zip(own, chance, place, strict=True)
         }
-        values = {"kind": kind, "labels": labels, "expected_gain": drawn.gain, "seed": seed}
+        values = {"kind": kind, "labels": labels, "seed": seed}
         queries.record_design(db, task.id, values, person.name, chances)
         _give_again(db, task.id, slug)
 
@@ -307,7 +229,7 @@ def end_design(context: Context, person: Person, slug: str) -> None:
         task = require_task(db, slug)
         if queries.get_design(db, task.id) is None:
             raise InputError(f"“{slug}” has no active labelling design.")
-        values = {"kind": queries.ENDED, "labels": 0, "expected_gain": 1.0, "seed": ""}
+        values = {"kind": queries.ENDED, "labels": 0, "seed": ""}
         queries.record_design(db, task.id, values, person.name, {})
         _give_again(db, task.id, slug)
 
@@ -332,14 +254,8 @@ def _give_again(db: Database, task: int, slug: str) -> None:
 
 
 def tell_labelling(found: Labelling) -> Iterator[str]:
-    """Describe the ways of drawing items, and the means, as lines of text."""
+    """Describe the design and its means as lines of text."""
     yield f"Uncertainty comes from {found.source}."
-    for one in found.options:
-        measured = "" if one.measured is None else f"; according to the labels so far {one.measured:.2f}"
-        yield (
-            f"{one.kind}: a label is worth {one.worth:.2f} uniform labels if the uncertainty is right, "
-            f"{one.worth_at_worst:.2f} if it is useless{measured}"
-        )
     if not found.kind:
         return
     state = "in force" if found.running else "ended"
@@ -348,14 +264,3 @@ def tell_labelling(found: Labelling) -> Iterator[str]:
         yield f"{found.out_of_order:,} labels do not count yet: an instance before them in the order has no label."
     for row in found.rows:
         yield f"{row.criterion[:50]}, {row.what}: {tell(row.value)}"
-
-
-def best_kind(options: Sequence[Option]) -> str:
-    """Return the best way to draw; uniform unless another is worth 5% more.
-
-    >>> best_kind([Option("uniform", 1, 1, None, 1), Option("active", 1.3, 0.9, 1.01, 0.5)])
-    'uniform'
-    """
-    best = max(options, key=lambda one: one.worth if one.measured is None else one.measured)
-    worth = best.worth if best.measured is None else best.measured
-    return best.kind if worth > 1.05 else UNIFORM

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gradio as gr
@@ -14,8 +14,6 @@ from coeval.errors import InputError
 from coeval.extensions.labelling.chances import KINDS, UNIFORM
 from coeval.extensions.labelling.design import (
     Labelling,
-    Option,
-    best_kind,
     end_design,
     get_labelling,
     has_design,
@@ -117,37 +115,24 @@ DESIGN_NOTE = (
 
 
 class DesignBox(Panel):
-    """The box with the ways to draw labels, the active design, and the corrected means."""
+    """The box to draw labels, with the active design and the corrected means."""
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
             View(el("div", el("h4", "Labels with known probabilities"), el("p.note", DESIGN_NOTE)))
-            self.options = View(elem_id="labelling-options")
             with gr.Row(elem_classes="actions"):
                 self.kind = gr.Radio(list(KINDS), value=KINDS[0], label="Draw", elem_id="labelling-kind")
                 labels = gr.Number(100, precision=0, label="Instances to label", elem_id="labelling-labels")
                 make = gr.Button("Draw", variant="primary", elem_id="labelling-draw", scale=0)
                 end = gr.Button("End the design", elem_id="labelling-end", scale=0, min_width=160)
-            with gr.Row(elem_classes="actions"):
-                explain = gr.Textbox(
-                    label="Explain by", info="Columns of numbers, or length, separated by commas.",
-                    max_length=500, elem_id="labelling-explain",
-                )  # fmt: skip
-                again = gr.Button("Explain", elem_id="labelling-regress", scale=0)
             self.means = View(elem_id="labelling-means")
-        self.outputs = [self.options, self.kind, self.means]
-        self.on(again.click, self.on_explain, [explain])
+        self.outputs = [self.kind, self.means]
         self.on(make.click, self.on_make, [self.kind, labels])
         self.on(end.click, self.on_end)
 
-    def on_explain(self, person: Person, slug: str, columns: str | None) -> Update:
-        names = [name.strip() for name in (columns or "").split(",") if name.strip()]
-        return self.update(person, need_task(slug), names)
-
-    def update(self, person: Person, slug: str, explain: Sequence[str] = ()) -> Update:
-        found = get_labelling(self.context, person, slug, explain)
-        chosen = found.kind if found.running else best_kind(found.options) if found.options else UNIFORM
-        return {self.options: options_view(found), self.kind: chosen, self.means: means_view(found)}
+    def update(self, person: Person, slug: str) -> Update:
+        found = get_labelling(self.context, person, slug)
+        return {self.kind: found.kind if found.running else UNIFORM, self.means: means_view(found)}
 
     def on_make(self, person: Person, slug: str, kind: str | None, labels: float | None) -> Update:
         if labels is None:
@@ -158,18 +143,6 @@ class DesignBox(Panel):
     def on_end(self, person: Person, slug: str) -> Update:
         end_design(self.context, person, need_task(slug))
         return self.update(person, slug)
-
-
-def options_view(found: Labelling) -> Node:
-    """Show the value of one label for each way to draw, in uniform labels."""
-    columns: dict[str, Callable[[Option], str]] = {
-        "Draw": lambda one: one.kind,
-        "Value if the uncertainty is right": lambda one: f"{one.worth:.2f}",
-        "Value if it is useless": lambda one: f"{one.worth_at_worst:.2f}",
-        "Value from the labels so far": lambda one: "–" if one.measured is None else f"{one.measured:.2f}",
-    }
-    note = f"One label is worth this number of uniform labels. Uncertainty comes from {found.source}."
-    return el("div", table_of(found.options, columns), el("p.note", note))
 
 
 def means_view(found: Labelling) -> Node:

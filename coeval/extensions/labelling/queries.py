@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +18,8 @@ STEPS = read_steps(
 CREATE TABLE labelling_design (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
-  kind TEXT NOT NULL CHECK (kind IN ('uniform', 'stratified', 'active', 'ended')),
+  kind TEXT NOT NULL CHECK (kind IN ('uniform', 'active', 'ended')),
   labels INTEGER NOT NULL CHECK (labels >= 0), -- how many instances are planned
-  expected_gain REAL NOT NULL, -- how many times larger the variance of uniform labels is
   seed TEXT NOT NULL, -- the draw follows from it; it stays secret until the design has ended
   made_by TEXT NOT NULL,
   made_at TEXT NOT NULL
@@ -50,7 +47,6 @@ class StoredDesign:
     id: int
     kind: str
     labels: int
-    expected_gain: float
     seed: str
     made_by: str
     made_at: str
@@ -105,26 +101,3 @@ def list_instances(db: Database, task: int) -> dict[str, int]:
 def list_places(db: Database, design: int) -> dict[int, float]:
     sql = "SELECT instance, place FROM labelling_chance WHERE design = ?"
     return {row["instance"]: row["place"] for row in rows(db, sql, [design])}
-
-
-def list_numbers(db: Database, task: int, column: str) -> tuple[tuple[str, float], ...]:
-    """Return the numbers in an extra column by instance, without other texts; "" means the lengths of outputs."""
-    sql = "SELECT external_id, length(output) AS size, context_json FROM instance WHERE task = ? ORDER BY position"
-    found = []
-    for row in rows(db, sql, [task]):
-        text = json.loads(row["context_json"]).get(column, "") if column else row["size"]
-        try:
-            value = float(text)
-        except ValueError:
-            continue
-        if math.isfinite(value):
-            found.append((str(row["external_id"]), value))
-    return tuple(found)
-
-
-def list_columns(db: Database, task: int) -> list[str]:
-    """Return the names of the extra columns, in order."""
-    sql = "SELECT context_json FROM instance WHERE task = ? ORDER BY position"
-    return list(
-        dict.fromkeys(name for row in rows(db, sql, [task]) for name in json.loads(row["context_json"]))
-    )

@@ -1,22 +1,17 @@
-"""Agreement on spans: token-level alpha, gamma, and precision and recall against a reference.
+"""Agreement on spans: token-level alpha, and precision and recall against a reference.
 
-Alpha (Krippendorff 2011) uses each token as a unit, and the annotator's mark on it as the value. Gamma (Mathet,
-Widlöcher and Métivier 2015, The unified and holistic method gamma for inter-annotator agreement) aligns the spans
-themselves. So a shifted edge costs little, and a distant span costs as much as a missing one. For two annotators, the
-best alignment is an assignment problem and is solved exactly. More annotators are compared in pairs.
+Alpha (Krippendorff 2011) uses each token as a unit, and the annotator's mark on it as the value.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import scipy
 
 from coeval.extensions.spans.annotations import Annotation, Collection, pair_up
 from coeval.extensions.spans.typology import Side, Span, Typology
@@ -32,11 +27,6 @@ TOKEN = re.compile(
 NOT_TWICE = "no segment has marks from at least two people"
 NO_TEXT = "the texts are unknown, so there are no tokens"
 CONSTANT = "every token has the same mark, so agreement is undefined"
-EMPTY = 1.0
-"""The cost of a span without a partner in gamma (the paper's delta of the empty unit)."""
-
-SHUFFLES = 30
-"""The number of random continua for gamma's expected disorder. The seed is fixed."""
 
 
 def find_tokens(text: str) -> list[tuple[int, int]]:
@@ -115,116 +105,6 @@ def measure_alpha(collection: Collection, typology: Typology, *, severities: boo
         sums_interval(rows, lambda given: _alphas(given, distance), DOCUMENTS, value=value), -1.0, 1.0
     )
     return Estimate(value, **details, **spread)
-
-
-# Gamma: the cost of aligning two annotators' spans, relative to random spans.
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A span in a continuum, which joins the texts of a document. ``text`` is the number of the span's text."""
-
-    start: float
-    end: float
-    kind: str
-    text: int
-
-
-def _costs(mine: Sequence[Unit], others: Sequence[Unit]) -> Numbers:
-    """Return the positional and categorical dissimilarity of every two units (Mathet et al. 2015, section 4)."""
-    a = np.array([(unit.start, unit.end) for unit in mine]).reshape(-1, 1, 2)
-    b = np.array([(unit.start, unit.end) for unit in others]).reshape(1, -1, 2)
-    lengths = (a[..., 1] - a[..., 0]) + (b[..., 1] - b[..., 0])
-    place = ((np.abs(a[..., 0] - b[..., 0]) + np.abs(a[..., 1] - b[..., 1])) / lengths) ** 2 * EMPTY
-    kinds = np.array([[one.kind != two.kind for two in others] for one in mine], dtype=float) * EMPTY
-    apart = np.array([[one.text != two.text for two in others] for one in mine])
-    return np.where(apart, np.inf, place + kinds)
-
-
-def find_disorder(mine: Sequence[Unit], others: Sequence[Unit]) -> float:
-    """Return the cost of the best alignment of two annotators' units, found exactly.
-
-    Each unit is aligned with a unit of the other annotator, or with none at the cost ``EMPTY``.
-
-    >>> find_disorder([Unit(0, 4, "x", 0)], [Unit(0, 4, "x", 0), Unit(9, 12, "x", 0)])
-    1.0
-    """
-    if not mine or not others:
-        return EMPTY * (len(mine) + len(others))
-    costs = np.minimum(
-        _costs(mine, others), 2 * EMPTY
-    )  # aligning two units never costs more than leaving both unaligned
-    rows, columns = scipy.optimize.linear_sum_assignment(costs - 2 * EMPTY)
-    return float((costs[rows, columns] - 2 * EMPTY).sum() + EMPTY * (len(mine) + len(others)))
-
-
-def _shuffle(units: Sequence[Unit], length: float, rng: np.random.Generator) -> list[Unit]:
-    """Shift the units along the continuum by a random distance, with wrap-around."""
-    pivot = rng.uniform(0, length)
-    moved = []
-    for unit in units:
-        start = unit.start - pivot if unit.start >= pivot else unit.start - pivot + length
-        moved.append(Unit(start, start + unit.end - unit.start, unit.kind, 0))
-    return moved
-
-
-def measure_gamma(collection: Collection, *, seed: int = 1) -> Estimate:
-    """Return gamma of the spans in the output, with its interval over documents.
-
-    Observed and expected disorder are summed over documents and pairs of annotators. Expected disorder is the mean
-    over ``SHUFFLES`` random continua of the document, each with an annotator's shifted units.
-    """
-    continua = list(_list_continua(collection))
-    if not continua:
-        return Estimate.undefined(NOT_TWICE)
-    rng = np.random.default_rng(seed)
-    sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
-    units = 0
-    for document, length, first, second in continua:
-        units += len(first) + len(second)
-        if not first and not second:
-            continue
-        observed = find_disorder(first, second)
-        both = (first, second)
-        drawn = [
-            find_disorder(*(_shuffle(both[rng.integers(2)], length, rng) for _ in both))
-            for _ in range(SHUFFLES)
-        ]
-        sums[document] += (observed, float(np.mean(drawn)))
-    details = {"n_spans": units, "n_documents": len(sums), "samples": SHUFFLES, "unit": "span", "seed": seed}
-    rows = np.array(list(sums.values())).reshape(-1, 2)
-    total = rows.sum(axis=0)
-    if not total[1] > 0:
-        return Estimate.undefined("nobody marked a span, so there is nothing to align", **details)
-    value = float(1 - total[0] / total[1])
-    spread = sums_interval(rows, lambda given: 1 - given[:, 0] / given[:, 1], DOCUMENTS, value=value)
-    return Estimate(value, **details, **cut(spread, -np.inf, 1.0))
-
-
-def _list_continua(collection: Collection) -> Iterator[tuple[str, float, list[Unit], list[Unit]]]:
-    """Yield the document, its length, and both annotators' units for each pair of annotators with common texts."""
-    shared: dict[tuple[str, str, str], list[tuple[Annotation, Annotation]]] = defaultdict(list)
-    for key, group in pair_up(collection.annotations).items():
-        for a, b in combinations(sorted(group, key=lambda one: one.annotator), 2):
-            document = f"{collection.document_of(key)} {key[0]}"
-            shared[document, a.annotator, b.annotator].append((a, b))
-    for (document, _, _), pairs in shared.items():
-        place, units = 0.0, ([], [])  # type: tuple[float, tuple[list[Unit], list[Unit]]]
-        for number, pair in enumerate(pairs):
-            ends = [span.edges[1] for one in pair for span in one.spans if span.placed]
-            for own, one in zip(units, pair, strict=True):
-                own += [
-                    Unit(
-                        place + span.edges[0],
-                        place + span.edges[1],
-                        f"{span.severity}/{span.category}",
-                        number,
-                    )
-                    for span in one.spans
-                    if span.placed and span.side is Side.OUTPUT
-                ]
-            place += max([len(pair[0].output), len(pair[1].output), *ends, 1]) + 1
-        yield document.rpartition(" ")[0], place, *units
 
 
 # Precision and recall against a reference.

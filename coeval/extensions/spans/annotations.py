@@ -5,9 +5,8 @@ All importers and the store produce ``Annotation`` values, so the statistics do 
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
@@ -16,18 +15,6 @@ from coeval.extensions.spans.typology import Scoring, Side, Span, Typology
 
 MODEL = "model"
 """The annotator's name if a file contains a model's spans without its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """A planted error in the displayed text: ``pair`` names the pair, and ``bad`` is False for the clean twin.
-
-    ``changed`` has the offsets that differ from the twin, if both texts are known.
-    """
-
-    pair: str
-    bad: bool
-    changed: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +36,10 @@ class Annotation:
     """The spans of the displayed draft; None if there was no draft, or if the file does not contain it."""
     false: tuple[Span, ...] = ()
     """The planted spans of the draft, which mark words without an error."""
-    kept: frozenset[int] = frozenset()
-    """Positions in ``spans`` of spans kept from the draft, if the file names them."""
     seconds: float | None = None
     saved_at: str = ""
     name: str = ""
     """The item's id in the file, or the instance's id in the study."""
-    planted: Planted | None = None
     unscored: str = ""
     """The reason that a model's answer is unreadable; such a segment has no score."""
 
@@ -84,37 +68,11 @@ def score_segments(annotations: Iterable[Annotation], typology: Typology) -> dic
     return {key: fmean(scores) for key, scores in given.items()}
 
 
-def score_systems(segments: Mapping[tuple[str, int], float]) -> dict[str, float]:
-    """Return the mean segment score of each system, best system first."""
-    given: dict[str, list[float]] = defaultdict(list)
-    for (system, _), score in segments.items():
-        given[system].append(score)
-    means = {system: math.fsum(scores) / len(scores) for system, scores in given.items()}
-    return dict(sorted(means.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def keep_latest(annotations: Iterable[Annotation]) -> list[Annotation]:
-    """Return the last save of each person and item, in the order of first appearance."""
-    latest: dict[tuple[str, int, str, str], Annotation] = {}
-    for one in annotations:
-        key = (
-            one.system,
-            one.segment,
-            one.annotator,
-            one.planted.pair + str(one.planted.bad) if one.planted else "",
-        )
-        known = latest.get(key)
-        if known is None or one.saved_at >= known.saved_at:
-            latest[key] = one
-    return list(latest.values())
-
-
 def pair_up(annotations: Iterable[Annotation]) -> dict[tuple[str, int], list[Annotation]]:
-    """Return the annotations of each segment, one per annotator, without segments with planted errors."""
+    """Return the annotations of each segment, one per annotator."""
     found: dict[tuple[str, int], dict[str, Annotation]] = defaultdict(dict)
     for one in annotations:
-        if one.planted is None or not one.planted.bad:
-            found[one.key].setdefault(one.annotator, one)
+        found[one.key].setdefault(one.annotator, one)
     return {key: list(by.values()) for key, by in found.items()}
 
 
@@ -134,22 +92,16 @@ class Collection:
         """Return the document of a segment; a segment without one is its own document."""
         return self.documents.get(key[1], "") or f"segment {key[1]}"
 
-    def select(self, *, arm: str = "", annotators: Sequence[str] = ()) -> Collection:
-        """Select the annotations of one arm, or of some annotators.
+    def select(self, arm: str) -> Collection:
+        """Select the annotations of one arm.
 
         Raises:
             InputError: nothing is left.
         """
-        left = [
-            one
-            for one in self.annotations
-            if (not arm or one.arm == arm) and (not annotators or one.annotator in annotators)
-        ]
+        left = tuple(one for one in self.annotations if one.arm == arm)
         if not left:
-            raise InputError(
-                f"No annotation remains for {arm or ', '.join(annotators)[:200]}: choose others."
-            )
-        return replace(self, annotations=tuple(left))
+            raise InputError(f"No annotation remains for {arm}: choose another arm.")
+        return replace(self, annotations=left)
 
 
 def collect(annotations: Iterable[Annotation], notes: Iterable[str] = ()) -> Collection:

@@ -1,4 +1,4 @@
-"""``python -m coeval spans``: score, compare and convert files of error spans, and manage the spans of a study."""
+"""``python -m coeval spans``: statistics of files of error spans, and the spans of a study."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ def add_spans(parsers: Parsers) -> None:
     actions = spans.add_subparsers(required=True, metavar="ACTION")
     _add_typologies(actions)
     _add_stats(actions)
-    _add_compare(actions)
-    _add_convert(actions)
     _add_study(actions, parsers)
 
 
@@ -49,29 +47,6 @@ def _add_stats(actions: argparse._SubParsersAction) -> None:
     command.set_defaults(command=_stats, opens_file=False)
 
 
-def _add_compare(actions: argparse._SubParsersAction) -> None:
-    command = actions.add_parser(
-        "compare",
-        parents=[build_reporting()],
-        help="compare segment and system scores with a published score file",
-    )
-    _add_files(command, "+")
-    command.add_argument("--scores", type=Path, required=True, metavar="FILE", help="published score file")
-    command.set_defaults(command=_compare, opens_file=False)
-
-
-def _add_convert(actions: argparse._SubParsersAction) -> None:
-    command = actions.add_parser(
-        "convert", parents=[build_reporting()], help="convert span files to another format"
-    )
-    _add_files(command, "+")
-    command.add_argument("--as", dest="to", required=True, metavar="FORMAT", help="format of the new file")
-    command.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="new file, which must not exist"
-    )
-    command.set_defaults(command=_convert, opens_file=False)
-
-
 def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
     task = parsers.task_reported
     setup = actions.add_parser("set-up", parents=[task], help="have people mark spans in a study")
@@ -82,11 +57,6 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
     )
     _add_files(taken, "+")
     taken.add_argument("--label", default="imported spans", help="label of the run with the model's drafts")
-    taken.add_argument(
-        "--kept-as-draft",
-        action="store_true",
-        help="treat the spans that annotators kept as the draft (ESA campaigns)",
-    )
     taken.set_defaults(command=_import, makes_file=True)
     draft = actions.add_parser("draft", parents=[task], help="have a model draft the spans of every instance")
     draft.add_argument("--model", default="", help="model to use (default: the server's)")
@@ -111,7 +81,7 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
         dest="to",
         required=True,
         metavar="FORMAT",
-        help=("format, such as mqm-tsv, esa-csv or thresh"),
+        help="format: mqm-tsv or esa-csv",
     )
     export.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="new file, which must not exist"
@@ -149,7 +119,6 @@ def _import(context: Context, options: argparse.Namespace) -> None:
         collection,
         typology,
         label=options.label,
-        kept_as_draft=options.kept_as_draft,
     )
     report(options, done, [*done.notes, done])
 
@@ -178,7 +147,7 @@ def _report(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.spans.study import read_study
 
     people, drafts, typology = read_study(context, OPERATOR, options.task)
-    people = people.select(arm=options.arm) if options.arm else people
+    people = people.select(options.arm) if options.arm else people
     found = describe_study(people, drafts, typology)
     runs = {one.label: (n, unread) for one, n, unread in list_span_runs(context, OPERATOR, options.task)}
     found["runs"] = {label: {"drafts": n, "unscored": unread} for label, (n, unread) in runs.items()}
@@ -212,7 +181,7 @@ def _add_files(command: argparse.ArgumentParser, number: str) -> None:
         "--documents",
         type=Path,
         metavar="FILE",
-        help="file with the document of each line (mt-metrics-eval: en-de.docs)",
+        help="file with the document of each line (ESA: en-de.docs)",
     )
     add(
         "--people",
@@ -255,38 +224,6 @@ def _stats(options: argparse.Namespace) -> None:
         reference, _ = load_files(options, options.reference)
     found = describe(collection, typology, reference)
     report(options, to_json(found), write_lines(found))
-
-
-def _compare(options: argparse.Namespace) -> None:
-    from coeval.extensions.spans.score_files import compare_scores, load_scores
-
-    collection, typology = load_files(options)
-    published, lines = load_scores(options.scores)
-    found = compare_scores(collection, typology, published, lines)
-    words = [
-        f"{found['systems']} systems, {found['lines']:,} lines each; {found['published']:,} published scores",
-        f"equal: {found['equal']:,}; different: {found['different']:,}; only published: {found['only_published']:,}; "
-        f"only here: {found['only_here']:,}",
-        f"systems equal: {found['systems_equal']}; largest difference of a system {found['largest_of_systems']:.3g}",
-        *(f"  {line}" for line in found["examples"]),
-        *collection.notes,
-    ]
-    report(options, found, words)
-    if found["different"] or found["only_published"] or found["only_here"]:
-        raise SystemExit(1)
-
-
-def _convert(options: argparse.Namespace) -> None:
-    from coeval.extensions.spans.files import write_file
-
-    collection, typology = load_files(options)
-    write_new(options.out, write_file(collection, typology, options.to))
-    done: dict[str, Any] = {
-        "path": options.out,
-        "annotations": len(collection.annotations),
-        "notes": collection.notes,
-    }
-    report(options, done, [*collection.notes, f"{options.out}: {len(collection.annotations):,} annotations"])
 
 
 def write_new(path: Path, text: str) -> None:

@@ -14,15 +14,14 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from coeval.clock import read_time, write_time
 from coeval.errors import InputError
-from coeval.extensions.spans.annotations import Annotation, Collection, Planted, collect, keep_latest
+from coeval.extensions.spans.annotations import Annotation, Collection, collect
 from coeval.extensions.spans.reading import (
     MOST_LINES,
     Further,
@@ -35,8 +34,6 @@ from coeval.extensions.spans.reading import (
 from coeval.extensions.spans.typology import Side, Span, Typology
 
 COLUMNS = 12
-LONGEST_SECONDS = 300.0
-"""A longer time between two starts is a break, and is replaced with the annotator's median."""
 
 MISSING = "missing"
 OWN = "coeval"
@@ -54,18 +51,14 @@ class _Save:
     bad: bool
     score: float
     document: str
-    """``document#system``, with ``#bad1`` and so on for the pairs of a planted error."""
+    """``document#system``."""
     spans: tuple[Mapping[str, Any], ...]
     started: float
     own: bool
 
-    @property
-    def base(self) -> str:
-        return BAD.sub("", self.document)
-
 
 def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
-    """Return the latest save of each item in a campaign, without tutorials and repeated documents.
+    """Return the latest save of each item, without tutorials, planted errors and repeated documents.
 
     Raises:
         InputError: a row cannot be read; the message names the line.
@@ -73,7 +66,7 @@ def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
     saves, left = [], 0
     for line, row in read_csv(path):
         one = _read_row(row, f"{path.name}, line {line:,}")
-        if "tutorial" in one.document or "#duplicate" in one.document:
+        if one.bad or "tutorial" in one.document or "#duplicate" in one.document:
             left += 1
         else:
             saves.append(one)
@@ -81,20 +74,17 @@ def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
     documents = read_documents(further.documents) if further.documents else []
     people = _read_people(further.people) if further.people else {}
     lines = _place_lines(saves, items, documents)
-    seconds = _measure_times(saves, people)
-    latest: dict[tuple[str, int, str], tuple[_Save, float]] = {}
-    for one, took in zip(saves, seconds, strict=True):
+    latest: dict[Place, _Save] = {}
+    for one in saves:
         known = latest.get((one.login, one.item, one.document))
-        if known is None or one.started >= known[0].started:
-            latest[one.login, one.item, one.document] = one, took
-    annotations = [
-        _build(one, took, lines[one.login, one.item, one.base], items, people, further.arm)
-        for one, took in latest.values()
-    ]
-    notes = [f"Saves of tutorials and repeated documents, left out: {left:,}."] if left else []
-    if repeated := len(saves) - len(latest):
-        notes.append(f"Saves that the same person replaced: {repeated:,}.")
-    return collect(_join_twins(keep_latest(annotations)), notes)
+        if known is None or one.started >= known.started:
+            latest[one.login, one.item, one.document] = one
+    annotations = [_build(one, lines[place], items, people, further.arm) for place, one in latest.items()]
+    told = {
+        "Saves of tutorials, planted errors and repeated documents, left out": left,
+        "Saves that the same person replaced": len(saves) - len(latest),
+    }
+    return collect(annotations, [f"{what}: {n:,}." for what, n in told.items() if n])
 
 
 def _read_row(row: list[str], place: str) -> _Save:
@@ -110,7 +100,7 @@ def _read_row(row: list[str], place: str) -> _Save:
         login=row[0],
         system=row[1].partition(".")[2] or row[1],
         item=int(read_number(row[2], place, "the item", 0, 10**9)),
-        bad=row[3] == "BAD",
+        bad=row[3] == "BAD" or BAD.search(row[7]) is not None,
         score=read_number(row[6], place, "the score", 0, 100),
         document=row[7],
         spans=tuple(spans),
@@ -156,8 +146,8 @@ def _place_lines(
     """
     by_document: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for one in saves:
-        if not (one.bad or one.own):
-            by_document[one.base].add((one.login, one.item))
+        if not one.own:
+            by_document[one.document].add((one.login, one.item))
     own: dict[str, list[int]] = defaultdict(list)
     for number, name in enumerate(documents):
         own[name].append(number)
@@ -176,8 +166,7 @@ def _place_lines(
             known = items.get((item, document))
             placed[login, item, document] = lines[place] if lines else known[0] if known else -1
     _number_rest(placed)
-    placed |= {(one.login, one.item, one.base): one.item - 1 for one in saves if one.own}
-    return _add_bad(saves, items, placed)
+    return placed | {(one.login, one.item, one.document): one.item - 1 for one in saves if one.own}
 
 
 def _number_rest(placed: dict[Place, int]) -> None:
@@ -192,41 +181,8 @@ def _number_rest(placed: dict[Place, int]) -> None:
         placed[login, item, document] = numbers.setdefault((base, rank), free + len(numbers))
 
 
-def _add_bad(
-    saves: Iterable[_Save], items: Mapping[tuple[int, str], tuple[int, str]], placed: dict[Place, int]
-) -> dict[Place, int]:
-    for one in saves:
-        key = one.login, one.item, one.base
-        if key not in placed:
-            known = items.get((one.item, one.document))
-            placed[key] = known[0] if known else -1 - len(placed)
-    return placed
-
-
-def _measure_times(saves: list[_Save], people: Mapping[str, str]) -> list[float]:
-    """Return the seconds of each save, from its start to the login's next start, without breaks."""
-    order: dict[str, list[int]] = defaultdict(list)
-    for place, one in enumerate(saves):
-        order[one.login].append(place)
-    seconds = [float("nan")] * len(saves)
-    good: dict[str, list[float]] = defaultdict(list)
-    for login, places in order.items():
-        places.sort(key=lambda place: saves[place].started)
-        for here, after in zip(places, places[1:], strict=False):
-            took = saves[after].started - saves[here].started
-            seconds[here] = took
-            if took <= LONGEST_SECONDS:
-                good[people.get(login, login)].append(took)
-    for place, one in enumerate(saves):
-        if not seconds[place] <= LONGEST_SECONDS:
-            mine = good.get(people.get(one.login, one.login))
-            seconds[place] = median(mine) if mine else float("nan")
-    return seconds
-
-
 def _build(
     one: _Save,
-    took: float,
     line: int,
     items: Mapping[tuple[int, str], tuple[int, str]],
     people: Mapping[str, str],
@@ -234,14 +190,12 @@ def _build(
 ) -> Annotation:
     known, text = items.get((one.item, one.document), (line, ""))
     output = text if known == line else ""  # the list has a different line of a split document
-    spans = tuple(_read_span(span, output) for span in one.spans)
-    drafted = frozenset(place for place, span in enumerate(one.spans) if "error_type" not in span)
     return Annotation(
-        system=one.system, segment=line, annotator=people.get(one.login, one.login), spans=spans,
-        document=one.base.rpartition("#")[0] or one.base, output=output, score=one.score, arm=arm, kept=drafted,
-        seconds=took if took == took else None, saved_at=write_time(datetime.fromtimestamp(one.started, UTC)),
+        system=one.system, segment=line, annotator=people.get(one.login, one.login),
+        spans=tuple(_read_span(span, output) for span in one.spans),
+        document=one.document.rpartition("#")[0] or one.document, output=output, score=one.score, arm=arm,
+        saved_at=write_time(datetime.fromtimestamp(one.started, UTC)),
         name=f"{one.login} {one.item} {one.document}",
-        planted=Planted(f"{one.login} {line} {one.base}", True) if one.bad else None,
     )  # fmt: skip
 
 
@@ -258,48 +212,6 @@ def _read_span(span: Mapping[str, Any], output: str) -> Span:
             return Span(None, None, severity, category)
         end = min(end, len(output))
     return Span(start, end, severity, category) if end > start else Span(None, None, severity, category)
-
-
-def _join_twins(annotations: list[Annotation]) -> list[Annotation]:
-    """Return the annotations, with each planted error linked to its clean twin and the changed part of the text."""
-    twins: dict[str, Annotation] = {}
-    for one in annotations:
-        login, _, document = one.name.split(" ", 2)
-        if one.planted is None and not BAD.search(document):
-            twins[f"{login} {one.segment} {document}"] = one
-    pairs = {one.planted.pair for one in annotations if one.planted and one.planted.pair in twins}
-    clean_names = {twins[pair].name: pair for pair in pairs}
-    joined = []
-    for one in annotations:
-        if one.planted and one.planted.pair in pairs:
-            changed = find_changes(one.output, twins[one.planted.pair].output)
-            joined.append(replace(one, planted=replace(one.planted, changed=changed)))
-        elif one.name in clean_names:
-            joined.append(replace(one, planted=Planted(clean_names[one.name], False)))
-        else:
-            joined.append(one)
-    return joined
-
-
-def find_changes(text: str, clean: str) -> tuple[tuple[int, int], ...]:
-    """Return the part of ``text`` that differs from ``clean``, in whole words; empty if a text is unknown.
-
-    >>> find_changes("the red cat sat", "the black cat sat")
-    ((4, 7),)
-    """
-    if not text or not clean or text == clean:
-        return ()
-    start = next(
-        (at for at, (a, b) in enumerate(zip(text, clean, strict=False)) if a != b), min(len(text), len(clean))
-    )
-    most = min(len(text), len(clean)) - start
-    end = next((at for at in range(most) if text[-1 - at] != clean[-1 - at]), most)
-    first, last = start, max(len(text) - end, start + 1)
-    while first > 0 and text[first - 1].isalnum():
-        first -= 1
-    while last < len(text) and text[last].isalnum():
-        last += 1
-    return ((first, min(last, len(text))),)
 
 
 def write_esa(collection: Collection, typology: Typology) -> str:
@@ -320,23 +232,21 @@ def write_esa(collection: Collection, typology: Typology) -> str:
         if one.score is None:
             continue
         document = f"{one.document or 'segment'}#{one.system}"
-        bad = bool(one.planted and one.planted.bad)
         started = read_time(one.saved_at).timestamp() if one.saved_at else 0.0
-        spans = [_write_span(span, place in one.kept, typology) for place, span in enumerate(one.spans)]
+        spans = [_write_span(span) for span in one.spans]
         table.writerow(
-            [one.annotator, f"{OWN}.{one.system}", one.segment + 1, "BAD" if bad else "TGT", "", "", f"{one.score:g}",
-             document + ("#bad1" if bad else ""), "False", json.dumps(spans, separators=(",", ":")), started, started]
+            [one.annotator, f"{OWN}.{one.system}", one.segment + 1, "TGT", "", "", f"{one.score:g}",
+             document, "False", json.dumps(spans, separators=(",", ":")), started, started]
         )  # fmt: skip
     return out.getvalue()
 
 
-def _write_span(span: Span, kept: bool, typology: Typology) -> dict[str, Any]:
+def _write_span(span: Span) -> dict[str, Any]:
     written: dict[str, Any] = {"start_i": MISSING, "end_i": MISSING, "severity": span.severity}
     if span.placed and span.side is Side.OUTPUT:
         start, end = span.edges
-        written |= {"start_i": start, "end_i": end if kept else end - 1}
-    if not kept:
-        written["error_type"] = span.category.split("/") if span.category else None
+        written |= {"start_i": start, "end_i": end - 1}
+    written["error_type"] = span.category.split("/") if span.category else None
     return written
 
 

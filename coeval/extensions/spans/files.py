@@ -7,32 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 
 from coeval.errors import InputError
-from coeval.extensions.spans import esa_csv, mqm_tsv, score_files, thresh
+from coeval.extensions.spans import esa_csv, mqm_tsv
 from coeval.extensions.spans.annotations import Collection, collect
 from coeval.extensions.spans.reading import Further, SpanFormat
 from coeval.extensions.spans.typology import Typology, load_typology
 
-FORMATS = (mqm_tsv.FORMAT, esa_csv.FORMAT, thresh.FORMAT, score_files.SEGMENTS, score_files.SYSTEMS)
-ENDINGS = {".tsv": "mqm-tsv", ".csv": "esa-csv", ".json": "thresh", ".score": "seg-score"}
-TYPOLOGIES = {"mqm-tsv": "wmt", "esa-csv": "esa", "seg-score": "esa"}
+FORMATS = (mqm_tsv.FORMAT, esa_csv.FORMAT)
+ENDINGS = {".tsv": "mqm-tsv", ".csv": "esa-csv"}
+TYPOLOGIES = {"mqm-tsv": "wmt", "esa-csv": "esa"}
 
 
-def list_formats() -> dict[str, SpanFormat]:
-    return {one.name: one for one in FORMATS}
-
-
-def get_format(name: str, *, reads: bool = False, writes: bool = False) -> SpanFormat:
-    """Return a format; on request, a readable or writable one.
+def get_format(name: str) -> SpanFormat:
+    """Return the format with that name.
 
     Raises:
-        InputError: no such format has that name.
+        InputError: there is none.
     """
-    fitting = [one for one in FORMATS if (one.read or not reads) and (one.write or not writes)]
-    for one in fitting:
+    for one in FORMATS:
         if one.name == name:
             return one
     raise InputError(
-        f"“{name[:60]}” is not a format for spans: use {', '.join(one.name for one in fitting)}."
+        f"“{name[:60]}” is not a format for spans: use {', '.join(one.name for one in FORMATS)}."
     )
 
 
@@ -50,9 +45,8 @@ def read_files(
     name = format or ENDINGS.get(Path(paths[0].name.removesuffix(".gz")).suffix, "")
     if not name:
         raise InputError(f"The format of {paths[0].name} is not clear from its name: give it with --format.")
-    chosen = get_format(name, reads=True)
+    chosen = get_format(name)
     kind = load_typology(typology or TYPOLOGIES.get(name, "mqm"))
-    assert chosen.read is not None
     found = [chosen.read(path, kind, further) for path in paths]
     if len(found) == 1:
         return found[0], kind
@@ -70,6 +64,4 @@ def write_file(collection: Collection, typology: Typology, format: str) -> str:
     Raises:
         InputError: there is no such format.
     """
-    chosen = get_format(format, writes=True)
-    assert chosen.write is not None
-    return chosen.write(collection, typology)
+    return get_format(format).write(collection, typology)

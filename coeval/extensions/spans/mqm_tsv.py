@@ -22,8 +22,6 @@ from coeval.extensions.spans.reading import (
     SpanFormat,
     check_columns,
     read_csv,
-    read_documents,
-    read_number,
 )
 from coeval.extensions.spans.typology import Side, Span, Typology
 
@@ -51,7 +49,7 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
     found = {OTHER_NAMES.get(name, name): place for place, name in enumerate(next(rows, (0, [""]))[1])}
     check_columns(path, found, NEEDED)
     marked: dict[tuple[str, str, str, str], _Segment] = {}
-    within: dict[Key, str] = {}
+    within: dict[Key, None] = {}
     left: Counter[str] = Counter()
     for line, row in rows:
         if len(row) <= max(found[name] for name in NEEDED):
@@ -66,10 +64,10 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
             left["Rows with tests of raters, left out"] += 1
             continue
         key = cell["system"], cell.get("doc", ""), cell["seg_id"], cell["rater"]
-        within.setdefault(key[1:3], cell.get("doc_id", cell["seg_id"]))
+        within.setdefault(key[1:3])
         segment = marked.setdefault(key, _Segment(cell))
         segment.add(cell, f"{path.name}, line {line:,}")
-    order = _place(within, further.documents) if further.documents else _number(within)
+    order = _number(within)
     found_segments = [one.build(order[key[1:3]], further.arm) for key, one in marked.items()]
     left["Errors without a place, because their marks do not match the text"] = sum(
         one.lost for one in marked.values()
@@ -89,33 +87,6 @@ def _number(keys: Iterable[Key]) -> dict[Key, int]:
         first = min(map(int, names), default=0)
         return {key: int(key[1]) - min(first, 1) for key in keys}
     return {key: place for place, key in enumerate(keys)}
-
-
-def _place(within: dict[Key, str], documents: Path) -> dict[Key, int]:
-    """Return the line of each segment in a test set with a list of documents, from its place in the document.
-
-    Raises:
-        InputError: the list has no such document, or the document has no such segment.
-    """
-    lines: dict[str, list[int]] = {}
-    for number, name in enumerate(read_documents(documents)):
-        lines.setdefault(name, []).append(number)
-    places = {
-        key: int(read_number(number, f"Document “{key[0][:60]}”", "the number of a segment", 0, 10**9))
-        for key, number in within.items()
-    }
-    first = min(places.values(), default=1)
-    found = {}
-    for (document, name), place in places.items():
-        own, at = lines.get(document, []), place - min(first, 1)
-        if not at < len(own):
-            raise InputError(
-                f"{documents.name}: document “{document[:60]}” has {len(own):,} lines, but the ratings have "
-                "its segment "
-                f"{place:,}: give the list of the same test set."
-            )
-        found[document, name] = own[at]
-    return found
 
 
 class _Segment:
@@ -173,8 +144,6 @@ def write_mqm(collection: Collection, typology: Typology) -> str:
     lines = ["\t".join(COLUMNS)]
     places: dict[str, dict[int, int]] = {}
     for one in sorted(collection.annotations, key=lambda one: (one.system, one.segment, one.annotator)):
-        if one.planted and one.planted.bad:
-            continue
         within = places.setdefault(one.document, {})
         number = within.setdefault(one.segment, len(within) + 1)
         head = [one.system, one.document, str(number), str(one.segment + 1), one.annotator]

@@ -16,7 +16,7 @@ from coeval.extensions.spans.typology import Typology
 LARGEST = 2_000_000_000
 LONGEST_CELL = 10_000_000
 MOST_LINES = 1_000_000
-"""The largest line number. Score files have a row for each line, so a wrong number could fill the disk."""
+"""The largest line number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class Further:
 
 @dataclass(frozen=True, slots=True)
 class SpanFormat:
-    """One file format: ``read`` or ``write`` is None if the format has only the other direction."""
+    """One file format, in and out."""
 
     name: str
     title: str
-    read: Callable[[Path, Typology, Further], Collection] | None = None
-    write: Callable[[Collection, Typology], str] | None = None
+    read: Callable[[Path, Typology, Further], Collection]
+    write: Callable[[Collection, Typology], str]
 
 
 def read_text(path: Path) -> str:

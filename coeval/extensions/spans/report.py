@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from coeval.extensions.spans.agreement import compare_with_reference, measure_alpha, measure_gamma
-from coeval.extensions.spans.annotations import Annotation, Collection, score_annotation, score_segments
+from coeval.extensions.spans.agreement import compare_with_reference, measure_alpha
+from coeval.extensions.spans.annotations import Collection, score_segments
 from coeval.extensions.spans.typology import Scoring, Span, Typology
 from coeval.stats.clusters import DOCUMENTS, PEOPLE, cut, mean_interval, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate, Spelled, plain
@@ -73,7 +73,7 @@ def count_changes(collection: Collection) -> Estimates:
     """
     sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(len(CHANGES)))
     for one in collection.annotations:
-        if one.draft is None or (one.planted and one.planted.bad):
+        if one.draft is None:
             continue
         false = list(one.false)
         changes = compare_spans([span for span in one.draft if span not in false], _without(one.spans, false))
@@ -107,12 +107,8 @@ def _share(rows: Numbers, top: int, parts: Any, kind: str, reason: str) -> Estim
     return Estimate(value, n=int(rows[:, parts].sum()), **spread)
 
 
-def measure_planted(collection: Collection, typology: Typology) -> Estimates:
-    """Return how often people noticed planted errors, with intervals over people.
-
-    ``false spans deleted`` refers to spans planted in drafts, next to the share of other drafted spans that were
-    deleted. ``scored below the clean twin`` and ``span on the changed words`` refer to errors planted in texts.
-    """
+def measure_planted(collection: Collection) -> Estimates:
+    """Return how often people deleted planted spans, and other spans of the same drafts, over people."""
     false: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
     true: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
     for one in collection.annotations:
@@ -122,48 +118,20 @@ def measure_planted(collection: Collection, typology: Typology) -> Estimates:
             false[one.annotator] += (gone, len(planted) - gone)
             changes = compare_spans(_without(one.draft or (), planted), one.spans)
             true[one.annotator] += (changes.deleted, changes.drafted - changes.deleted)
-    below, marked = _compare_twins(collection, typology)
-    reasons = ("no span was planted in a draft", "no error was planted in a text")
     return {
-        "false spans deleted": _of_people(false, reasons[0]),
-        "other spans of these drafts deleted": _of_people(true, reasons[0]),
-        "scored below the clean twin": _of_people(below, reasons[1]),
-        "span on the changed words": _of_people(marked, reasons[1]),
+        "false spans deleted": _of_people(false),
+        "other spans of these drafts deleted": _of_people(true),
     }
 
 
-def _compare_twins(
-    collection: Collection, typology: Typology
-) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
-    below: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
-    marked: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
-    pairs: dict[str, dict[bool, Annotation]] = defaultdict(dict)
-    for one in collection.annotations:
-        if one.planted:
-            pairs[one.planted.pair][one.planted.bad] = one
-    for pair in pairs.values():
-        if len(pair) < 2:
-            continue
-        scores = [score_annotation(pair[bad], typology) for bad in (True, False)]
-        if scores[0] is not None and scores[1] is not None:
-            noticed = scores[0] < scores[1]
-            below[pair[True].annotator] += (noticed, not noticed)
-        planted = pair[True].planted
-        for start, end in planted.changed[:1] if planted else ():
-            place = Span(start, end, "")
-            noticed = any(place.overlap(span) for span in pair[True].spans)
-            marked[pair[True].annotator] += (noticed, not noticed)
-    return below, marked
-
-
-def _of_people(sums: dict[str, Numbers], reason: str) -> Estimate:
-    return _share(np.array(list(sums.values())).reshape(-1, 2), 0, slice(0, 2), PEOPLE, reason)
+def _of_people(sums: dict[str, Numbers]) -> Estimate:
+    rows = np.array(list(sums.values())).reshape(-1, 2)
+    return _share(rows, 0, slice(0, 2), PEOPLE, "no span was planted in a draft")
 
 
 def measure_systems(collection: Collection, typology: Typology) -> dict[str, Estimate]:
     """Return each system's mean segment score with its interval over documents, best system first."""
-    clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
-    segments = score_segments(clean, typology)
+    segments = score_segments(collection.annotations, typology)
     estimates: dict[str, Estimate] = {}
     for system in collection.systems:
         mine = {key: score for key, score in segments.items() if key[0] == system}
@@ -183,25 +151,25 @@ def describe(
     collection: Collection, typology: Typology, reference: Collection | None = None
 ) -> dict[str, Any]:
     """Return all statistics of a collection, in sections of named estimates."""
-    clean = [one for one in collection.annotations if not (one.planted and one.planted.bad)]
-    spans = [span for one in clean for span in one.spans]
-    seconds = [one.seconds for one in clean if one.seconds is not None]
-    unscored = Counter(one.unscored for one in clean if one.unscored)
+    marked = collection.annotations
+    spans = [span for one in marked for span in one.spans]
+    seconds = [one.seconds for one in marked if one.seconds is not None]
+    unscored = Counter(one.unscored for one in marked if one.unscored)
     return {
         "typology": typology.title,
         "score": "0 to 100, given after the spans"
         if typology.scoring is Scoring.ESA
         else "minus the weights",
-        "annotations": len(clean),
-        "segments": len({one.key for one in clean}),
-        "documents": len({collection.document_of(one.key) for one in clean}),
-        "annotators": len({one.annotator for one in clean}),
-        "arms": dict(Counter(one.arm or "not stated" for one in clean)),
+        "annotations": len(marked),
+        "segments": len({one.key for one in marked}),
+        "documents": len({collection.document_of(one.key) for one in marked}),
+        "annotators": len({one.annotator for one in marked}),
+        "arms": dict(Counter(one.arm or "not stated" for one in marked)),
         "unscored": dict(unscored),
         "spans": len(spans),
         "severities": dict(Counter(span.severity for span in spans).most_common()),
         "categories": dict(Counter(span.category for span in spans if span.category).most_common()),
-        "spans_per_segment": len(spans) / len(clean) if clean else None,
+        "spans_per_segment": len(spans) / len(marked) if marked else None,
         "seconds_per_span": sum(seconds) / len(spans) if seconds and spans else None,
         "systems": {
             name: Spelled(one, ("n",)) for name, one in measure_systems(collection, typology).items()
@@ -213,12 +181,9 @@ def describe(
             "token alpha, severity": Spelled(
                 measure_alpha(collection, typology, severities=True), ("n_units", "n_segments")
             ),
-            "gamma": Spelled(measure_gamma(collection), ("n_spans", "n_documents")),
         },
         "draft": {name: Spelled(one, ("n",)) for name, one in count_changes(collection).items()},
-        "planted": {
-            name: Spelled(one, ("n",)) for name, one in measure_planted(collection, typology).items()
-        },
+        "planted": {name: Spelled(one, ("n",)) for name, one in measure_planted(collection).items()},
         "reference": {
             name: Spelled(one, ("n_spans", "n_reference"))
             for name, one in (compare_with_reference(collection, reference) if reference else {}).items()

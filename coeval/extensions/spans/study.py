@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ from coeval.extensions.spans.annotation import set_typology
 from coeval.extensions.spans.annotations import MODEL, Annotation, Collection, collect
 from coeval.extensions.spans.queries import SpanDraft, SpanRun, SpanSubmission
 from coeval.extensions.spans.rows import SpanRow, arrange
-from coeval.extensions.spans.typology import Side, Span, Typology
+from coeval.extensions.spans.typology import Span, Typology
 from coeval.store import Database
 from coeval.store.engines.database import chunks
 from coeval.store.queries import people, tasks
@@ -25,9 +24,6 @@ from coeval.usecases.study_import import USUAL, import_checked
 
 PORTION = 500
 """The number of saves in one transaction; people can save between transactions."""
-
-
-Place = tuple[Side, int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +46,6 @@ class SpanImport:
         return "; ".join(filter(None, [said, *more]))
 
 
-def infer_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tuple[Span, ...]]:
-    """Infer the draft that several people saw from the spans that they kept.
-
-    A campaign's file marks spans from the draft, but does not contain deleted spans. The union of all
-    people's spans is the draft, without the spans that everybody deleted. If people gave one place different
-    severities, the most frequent one counts.
-    """
-    places: dict[tuple[str, int], Counter[Place]] = defaultdict(Counter)
-    kinds: dict[tuple[tuple[str, int], Place], Counter[Span]] = defaultdict(Counter)
-    for one in annotations:
-        mine: Counter[Place] = Counter()
-        for at in sorted(one.kept):
-            span = one.spans[at]
-            place = (span.side, span.start, span.end)
-            mine[place] += 1
-            kinds[one.key, place][span] += 1
-        places[one.key] |= mine  # use the larger of the two counts, because several spans may have no place
-    return {
-        key: tuple(
-            arrange(kinds[key, place].most_common(1)[0][0] for place, n in found.items() for _ in range(n))
-        )
-        for key, found in places.items()
-    }
-
-
 @use_case(OWNERS)
 def import_spans(
     context: Context,
@@ -84,12 +55,10 @@ def import_spans(
     typology: Typology,
     *,
     label: str = "imported spans",
-    kept_as_draft: bool = False,
 ) -> SpanImport:
     """Import annotations into a task, which is created if needed; importing the same file again adds nothing.
 
-    Annotations of the annotator ``model`` become the drafts of a run with this label. With ``kept_as_draft``, a
-    segment's draft consists of the spans that annotators kept from it.
+    Annotations of the annotator ``model`` become the drafts of a run with this label.
 
     Raises:
         InputError: the task uses another typology, or a span is not in its text.
@@ -100,7 +69,6 @@ def import_spans(
     clean = [
         replace(one, annotator=forms.person(one.annotator), system=forms.instance(one.system))
         for one in collection.annotations
-        if not (one.planted and one.planted.bad)
     ]
     texts = _gather_texts(clean)
     usable = [one for one in clean if one.key in texts]
@@ -113,10 +81,10 @@ def import_spans(
     task = known or Task(slug, slug, "", "Source", "Target")
     done = import_checked(context, person, source_of(Study(task, instances)), USUAL)
     set_typology(context, person, slug, typology)
-    drafted = infer_drafts(usable) if kept_as_draft else _read_drafts(usable)
+    drafted = {one.key: tuple(arrange(one.spans)) for one in usable if one.annotator == MODEL}
     run, drafts = _write_drafts(context, person, slug, label, drafted, names)
     saves, unchanged = 0, 0
-    for portion in chunks([one for one in usable if one.annotator != MODEL or one.kept], PORTION):
+    for portion in chunks([one for one in usable if one.annotator != MODEL], PORTION):
         with context.store.write() as db:
             for one in portion:
                 added = _write_save(db, require_task(db, slug), one, names[one.key], run, texts[one.key])
@@ -143,12 +111,6 @@ def _gather_texts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], An
                 "texts."
             )
     return texts
-
-
-def _read_drafts(annotations: Iterable[Annotation]) -> dict[tuple[str, int], tuple[Span, ...]]:
-    return {
-        one.key: tuple(arrange(one.spans)) for one in annotations if one.annotator == MODEL and not one.kept
-    }
 
 
 def _write_drafts(
@@ -189,7 +151,7 @@ def _write_save(
             raise InputError(f"{name}, by {one.annotator}: the span at {span.edges} is not in the text.")
     who = people.ensure_person(db, one.annotator)
     instance = tasks.get_instance_ids(db, task.id, [name])[name]
-    assisted = one.arm == "assisted" or bool(one.kept)
+    assisted = one.arm == "assisted"
     draft = drafts.get(instance) if assisted else None
     last = queries.get_submission(db, who.id, instance)
     queries.record_submission(
@@ -203,7 +165,6 @@ def _write_save(
             revision=last.revision + 1 if last else 1,
             rows=tuple(_rows(draft.spans if draft else (), one.spans)),
             score=one.score,
-            active_ms=None if one.seconds is None else round(one.seconds * 1000),
             submitted_at=one.saved_at,
         ),
     )
@@ -302,7 +263,6 @@ def _build(instance: Instance, segments: Mapping[int, int], name: str, one: Span
         arm=str(one.arm),
         draft=shown if one.draft is not None else None,
         false=tuple(row.was for row in one.rows if row.planted and row.was is not None),
-        kept=frozenset(place for place, row in enumerate(stay) if row.was is not None),
         seconds=None if one.active_ms is None else one.active_ms / 1000,
         saved_at=one.submitted_at,
     )

@@ -131,7 +131,7 @@ def active_cells(labels: int, shape: str) -> Draw:
 
     def draw(rng: np.random.Generator) -> Iterator[tuple[str, float]]:
         y, f, spread, scale = world(rng, 300)
-        chance = allot("active", spread, np.zeros(300, dtype=int)).chances(labels)
+        chance = allot("active", spread).chances(labels)
         place = places(chance, rng.random(300))
         labelled = np.zeros(300, dtype=bool)
         labelled[np.argsort(place)[:labels]] = True

@@ -547,11 +547,9 @@ def setup_tasks() -> list[Door]:
         Door("extensions.labelling.design.has_design", setup("tools", "select"), part=True),
         Door("extensions.judge.seal.has_seal", setup("tools", "select"), part=True),
         Door("extensions.labelling.design.get_labelling", setup("labelling", "select")),
-        Door("extensions.labelling.design.get_labelling", setup("labelling-regress", first=("labelling",))),
         Door("extensions.labelling.design.make_design", setup("labelling-draw", first=("labelling",), put=fixed(
             labelling_kind="uniform", labelling_labels=1))),
         Door("extensions.labelling.design.end_design", setup("labelling-end", first=("labelling",)), says="no active"),
-        Door("extensions.facets.links.get_links", setup("facets", "select")),
         Door("usecases.planning.declare_rule", setup("rule-declare", first=("plan",))),
         Door("usecases.scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision,
                                                          pick=False)),
