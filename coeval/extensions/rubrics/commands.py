@@ -1,10 +1,9 @@
-"""``python -m coeval rubrics``: draft, judge, report and test criteria of single instances."""
+"""``python -m coeval rubrics``: draft, judge and report criteria of single instances."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from typing import TYPE_CHECKING, Any
 
 from coeval.cli.results import Parsers, report
@@ -16,14 +15,12 @@ if TYPE_CHECKING:
     from coeval.extensions.rubrics.statistics import RubricsReport
     from coeval.stats.estimates import Estimate
 
-EPILOG = "Exit codes: 0 every limit met, 3 a limit missed, 4 undecided, 1 error, 2 wrong options."
-
 
 def add_rubrics(parsers: Parsers) -> None:
     rubrics = parsers.commands.add_parser(
-        "rubrics", help="draft, judge and test criteria of single instances (as in HealthBench)"
+        "rubrics", help="draft and judge criteria of single instances (as in HealthBench)"
     )
-    kinds = rubrics.add_subparsers(required=True, metavar="draft|judge|show|scale|status|report|gate")
+    kinds = rubrics.add_subparsers(required=True, metavar="draft|judge|show|status|report")
     draft = kinds.add_parser(
         "draft",
         parents=[parsers.task_reported],
@@ -50,11 +47,6 @@ def add_rubrics(parsers: Parsers) -> None:
     show = kinds.add_parser("show", parents=[parsers.task_reported], help="show another run to annotators")
     show.add_argument("--run", required=True, metavar="LABEL", help="run to show to annotators")
     show.set_defaults(command=_show)
-    scale = kinds.add_parser("scale", parents=[parsers.task_reported], help="set the scale of the judgments")
-    scale.add_argument(
-        "scale", choices=("met", "task"), help="met: met or not met; task: the scale of the task"
-    )
-    scale.set_defaults(command=_set_scale)
     status = kinds.add_parser("status", parents=[parsers.task_reported], help="count criteria and list runs")
     status.set_defaults(command=_status)
     figures = kinds.add_parser(
@@ -66,7 +58,6 @@ def add_rubrics(parsers: Parsers) -> None:
         "--run", default="", metavar="LABEL", help="run to compare with people (default: the shown run)"
     )
     figures.set_defaults(command=_report)
-    _add_gate(kinds, parsers)
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -76,26 +67,6 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
     parser.add_argument("--reference", action="store_true", help="show the model each instance's reference")
     parser.add_argument("--concurrency", type=int, metavar="N", help="number of simultaneous requests")
-
-
-def _add_gate(kinds: argparse._SubParsersAction, parsers: Parsers) -> None:
-    gate = kinds.add_parser(
-        "gate", parents=[parsers.task_reported], epilog=EPILOG,
-        help="test agreement, the score and the share of unscored criteria against limits",
-    )  # fmt: skip
-    gate.add_argument("--run", default="", metavar="LABEL", help="run to test (default: the shown run)")
-    gate.add_argument(
-        "--min-f1", type=float, metavar="X", help=("lowest accepted macro-F1 of the judge against people")
-    )
-    gate.add_argument("--min-alpha", type=float, metavar="X", help="lowest accepted alpha of people")
-    gate.add_argument(
-        "--min-score", type=float, metavar="X", help=("lowest accepted score by the judge, 0 to 1")
-    )
-    gate.add_argument(
-        "--max-unscored", type=float, default=0.05, metavar="X",
-        help="largest share of criteria without a judgment (default: 0.05)",
-    )  # fmt: skip
-    gate.set_defaults(command=_gate)
 
 
 def _read_settings(options: argparse.Namespace, **more: Any) -> RubricsRun:
@@ -148,13 +119,6 @@ def _show(context: Context, options: argparse.Namespace) -> None:
     report(options, {"shown": run.label}, [f"Annotators now see the judgments of “{run.label}”."])
 
 
-def _set_scale(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.rubrics.reviews import set_rubrics_scale
-
-    scale = set_rubrics_scale(context, OPERATOR, options.task, whole=options.scale == "task")
-    report(options, {"low": scale.low, "high": scale.high}, [f"Criteria are judged on the scale {scale}."])
-
-
 def _status(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.rubrics.drafting import list_rubrics_runs
     from coeval.extensions.rubrics.reviews import count_criteria
@@ -192,7 +156,6 @@ def spell_report(found: RubricsReport) -> dict[str, Any]:
 
     return {
         "judge": found.judge,
-        "scale": {"low": found.scale.low, "high": found.scale.high},
         "instances": found.n_instances,
         "documents": found.n_documents,
         "judgments_of_people": found.n_labels,
@@ -237,32 +200,3 @@ def _report(context: Context, options: argparse.Namespace) -> None:
         f"{changes.add:,} added; {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed",
     ]
     report(options, spell_report(found), lines)
-
-
-def _gate(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.rubrics.reports import get_rubrics_report
-    from coeval.extensions.rubrics.statistics import EXIT_CODES, check_figure, check_share, outcome_of
-
-    found = get_rubrics_report(context, OPERATOR, options.task, options.run)
-    asked = (
-        ("macro-F1", found.overall.macro_f1, options.min_f1),
-        ("alpha of people", found.overall.alpha, options.min_alpha),
-        ("score by the judge", found.judge_score, options.min_score),
-    )
-    for name, _, least in asked:
-        if least is not None and not -1 <= least <= 1:
-            raise InputError(f"The lowest accepted {name} is {least:g}: give a number from -1 to 1.")
-    findings = [check_figure(name, figure, least) for name, figure, least in asked if least is not None]
-    if not findings:
-        raise InputError("The gate has nothing to test: give --min-f1, --min-alpha or --min-score.")
-    if not found.judge and (options.min_f1 is not None or options.min_score is not None):
-        raise InputError("No judge has judged this task: run “rubrics judge” first.")
-    if found.judge:
-        findings.append(
-            check_share("criteria unscored", found.unscored, found.n_criteria, options.max_unscored)
-        )
-    outcome = outcome_of(findings)
-    report(options, {"outcome": outcome, "findings": findings}, [*findings, f"The gate: {outcome}"])
-    sys.stdout.flush()
-    if code := EXIT_CODES[outcome]:
-        raise SystemExit(code)

@@ -134,7 +134,6 @@ async def judge_rubrics(
     """
     task, asking, run = _begin(context, person, slug, settings, "judgments")
     with context.store.read() as db:
-        scale = queries.get_scale(db, task.id)
         items, attempts = _list_items(db, task, run, settings)
         instances = {one.id: one for one in tasks.list_instances(db, task.id)}
         shown = queries.get_shown_run(db, task.id)
@@ -148,7 +147,7 @@ async def judge_rubrics(
         instance: Instance = instances[criteria[0].instance]
         further = ask_further(ask, 1 + max(attempts.get(one.id, 0) for one in criteria))
         try:
-            judged = await ask_judgments(further, task, instance, criteria, scale, asking)
+            judged = await ask_judgments(further, task, instance, criteria, asking)
         except CallError as error:
             if error.kind not in UNREAD:
                 raise

@@ -63,7 +63,7 @@ def _origin(criterion: Criterion | None) -> str:
 
 
 def list_criteria_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
-    """Return a row for each criterion as it was imported or drafted; the table can be imported again."""
+    """Return a row for each criterion as it was imported or drafted."""
     for number, criteria in study.criteria.items():
         one = study.instances[number]
         for criterion in criteria:
@@ -109,12 +109,12 @@ def list_score_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
     for judged in study.list_judged():
         names, criteria = _names(study.instances[judged.instance]), study.criteria[judged.instance]
         if study.run:
-            score = instance_score(judged.judged, study.scale)
+            score = instance_score(judged.judged)
             yield *names, "judge", study.run.label, score, len(criteria)
         for submission in mine.get(judged.instance, ()):
             kept = sum(line.action != Action.DELETE for line in submission.lines)
             who = study.names[submission.annotator]
-            yield *names, "person", who, own_score(criteria, submission, study.scale), kept
+            yield *names, "person", who, own_score(criteria, submission), kept
 
 
 def _build_long(context: Context, person: Person, slug: str) -> Files:
@@ -169,14 +169,12 @@ def build_example(study: RubricsStudy, number: int, submissions: Sequence[Submis
         example["judge"] = {
             "label": study.run.label,
             "score": instance_score(
-                [(c.rubric.points, v.value if v else None) for c, v in zip(criteria, values, strict=True)],
-                study.scale,
+                [(c.rubric.points, v.value if v else None) for c, v in zip(criteria, values, strict=True)]
             ),
             "values": [_number(value.value) if value else None for value in values],
         }
     people = [
-        {"name": study.names[each.annotator], "score": own_score(criteria, each, study.scale)}
-        for each in submissions
+        {"name": study.names[each.annotator], "score": own_score(criteria, each)} for each in submissions
     ]
     return example | ({"people": people} if people else {})
 

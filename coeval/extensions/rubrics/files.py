@@ -1,4 +1,4 @@
-"""Import files with criteria: a column ``rubrics``, HealthBench's form, or one row per criterion.
+"""Import files with criteria: a column ``rubrics``, or HealthBench's form.
 
 Every format gives each instance an extra column ``rubrics`` with its criteria as JSON. Like other extra columns, it is
 hidden unless an owner shows it. ``reviews.ensure_taken`` reads it.
@@ -7,7 +7,7 @@ hidden unless an owner shows it. ``reviews.ensure_taken`` reads it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any
 from coeval.datasets.file_format import Columns, Format
 from coeval.datasets.source import Rows, Source, source_of
 from coeval.datasets.tables.instances import FIELDS, MAX_NAME, name_document, open_instances
-from coeval.datasets.tables.table import find_column, normal_name, require_columns
 from coeval.datasets.tables.table_files import is_table, open_table
 from coeval.datasets.tables.text_tables import read_records
 from coeval.datasets.text import check_text, shorten
@@ -25,11 +24,6 @@ from coeval.domain.tasks import is_chat, parse_messages, render_chat
 from coeval.errors import InputError
 from coeval.extensions.rubrics.queries import COLUMN
 from coeval.extensions.rubrics.scoring import (
-    MAX_CRITERIA,
-    Rubric,
-    check_name,
-    check_points,
-    check_wording,
     read_rubrics,
 )
 
@@ -166,84 +160,5 @@ HEALTHBENCH_FORMAT = Format(
 )
 
 
-TEXT_COLUMNS = ("criterion", "rubric", "criterion_text")
-
-
-def _fits_rows(path: Path, columns: Columns) -> bool:
-    known = set(map(normal_name, _read_columns(path)))
-    return {"criterion", "points", "output"} <= known and not {"annotator", "score", "person"} & known
-
-
-def _open_rows(path: Path, slug: str, columns: Columns) -> Source:
-    table = open_table(path)
-    named = {field: find_column(table.columns, names) for field, names in _FIELDS.items()}
-    matched = {field: column for field, column in named.items() if column}
-    require_columns(table, matched, ("input", "output", "criterion", "points"))
-    instances: dict[str, Instance] = {}
-    rubrics: dict[str, dict[Rubric, None]] = {}
-    for row in table.rows():
-        cells = {field: row.cells[column] for field, column in matched.items()}
-        place = f"{table.name}, {table.unit} {row.line}"
-        instance = _read_row(cells, place)
-        known = instances.setdefault(instance.external_id, instance)
-        if known != instance:
-            raise InputError(
-                f"{place}: uses “{shorten(instance.external_id)}” for another text, document or system "
-                "than an earlier row; give each answer its own instance id."
-            )
-        rubric = Rubric(
-            check_wording(cells["criterion"], place),
-            check_points(cells["points"].strip() or 1, place),
-            check_name(cells.get("axis", ""), place),
-            tuple(check_name(tag, place) for tag in cells.get("tags", "").split("|") if tag.strip()),
-        )
-        found = rubrics.setdefault(instance.external_id, {})
-        found[rubric] = None
-        if len(found) > MAX_CRITERIA:
-            raise InputError(
-                f"{place}: is criterion {len(found)} of one instance, and the limit is {MAX_CRITERIA}."
-            )
-    task = Task(slug, slug)
-    whole = (
-        replace(
-            one,
-            context={
-                COLUMN: json.dumps([each.to_healthbench() for each in rubrics[name]], ensure_ascii=False)
-            },
-        )
-        for name, one in instances.items()
-    )
-    return source_of(Study(task, tuple(whole)))
-
-
-_FIELDS: Mapping[str, Sequence[str]] = {
-    **{field: (field,) for field in FIELDS},
-    "criterion": TEXT_COLUMNS,
-    "points": ("points",),
-    "axis": ("axis",),
-    "tags": ("tags",),
-}
-
-
-def _read_row(cells: Mapping[str, str], place: str) -> Instance:
-    given, output = cells["input"], cells["output"]
-    if not given.strip() or not output.strip():
-        raise InputError(f"{place}: has no input or no output; repeat both in every row of an instance.")
-    name = cells.get("instance", "").strip() or name_document(f"{given}\0{output}")
-    document = cells.get("document", "").strip() or name_document(given)
-    system = cells.get("system", "").strip()
-    for one in (name, document, system):
-        if len(one) > MAX_NAME:
-            raise InputError(f"{place}: has a name of {len(one):,} characters; shorten it to {MAX_NAME:,}.")
-    return Instance(name, given, output, document, system, cells.get("reference", ""))
-
-
-ROWS_FORMAT = Format(
-    "rubric-rows",
-    "A row for each criterion (instance, input, output, criterion, points, axis)",
-    fits=_fits_rows,
-    open=_open_rows,
-)
-
-FORMATS = (COLUMN_FORMAT, ROWS_FORMAT, HEALTHBENCH_FORMAT)
+FORMATS = (COLUMN_FORMAT, HEALTHBENCH_FORMAT)
 """Formats from the most general to the most specific; a file is read with the last format that matches."""

@@ -26,7 +26,7 @@ from coeval.extensions.rubrics.reviews import (
     own_score,
     submit_rubrics_sheet,
 )
-from coeval.extensions.rubrics.scoring import MAX_AXIS, MAX_CRITERIA, MET, instance_score, told_points
+from coeval.extensions.rubrics.scoring import MAX_AXIS, MAX_CRITERIA, instance_score, told_points
 from coeval.extensions.rubrics.statistics import RubricsReport
 from coeval.language import get_spoken, later, tr
 from coeval.llm.reading.quotes import find_quotes
@@ -269,7 +269,6 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
     """Return a sheet for the browser, with only the draft content that this person may see."""
     saved = sheet.saved
     lines = {line.criterion: line for line in saved.lines if line.criterion is not None} if saved else {}
-    scale = list(sheet.scale.steps)
     return {
         "task": {
             "slug": sheet.task.slug,
@@ -283,7 +282,7 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
         "add": {"label": tr("Add a criterion"), "key": "N", "kind": "criterion"},
         "counted": "criterion",
         "confirm": {"label": tr("Save and continue"), "keyed": True},
-        "levels": [[step, tr(LEVELS[step]) if sheet.scale == MET else str(step)] for step in scale],
+        "levels": [[step, tr(text)] for step, text in LEVELS.items()],
         "scale": None,
         "draft_score": None,
         "score": None,
@@ -311,8 +310,8 @@ def _scores(sheet: Sheet) -> Json | None:
         return None
     judged = [(one.rubric.points, _value(sheet, one)) for one in sheet.criteria]
     return {
-        "people": own_score(sheet.criteria, sheet.saved, sheet.scale),
-        "judge": instance_score(judged, sheet.scale) if sheet.run else None,
+        "people": own_score(sheet.criteria, sheet.saved),
+        "judge": instance_score(judged) if sheet.run else None,
     }
 
 

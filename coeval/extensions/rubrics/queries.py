@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coeval.clock import now
-from coeval.domain import Scale
-from coeval.extensions.rubrics.scoring import MET, Rubric
+from coeval.extensions.rubrics.scoring import Rubric
 from coeval.store import Database
 from coeval.store.engines.database import append_all, get_row, insert, rows, scalar, to_json
 
@@ -142,25 +141,6 @@ def has_criteria(db: Database, task: int) -> bool:
     """Return whether any instance of a task has its own criteria."""
     sql = "SELECT 1 FROM rubrics_criterion c JOIN instance i ON i.id = c.instance WHERE i.task = ? LIMIT 1"
     return bool(scalar(db, sql, [task]))
-
-
-def get_scale(db: Database, task: int) -> Scale:
-    """Return the scale of a task's judgments."""
-    row = get_row(db, "SELECT low, high FROM rubrics_scale WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
-    return Scale(row["low"], row["high"]) if row else MET
-
-
-def record_scale(db: Database, task: int, scale: Scale, by: str) -> None:
-    insert(db, "rubrics_scale", task=task, low=scale.low, high=scale.high, set_by=by, set_at=now())
-
-
-def has_values(db: Database, task: int) -> bool:
-    """Return whether a person or a model has judged any criterion of the task."""
-    sql = (
-        "SELECT 1 FROM rubrics_run r WHERE r.task = :task AND r.kind = 'judgments' UNION ALL"
-        " SELECT 1 FROM rubrics_submission s JOIN instance i ON i.id = s.instance WHERE i.task = :task LIMIT 1"
-    )
-    return bool(scalar(db, sql, {"task": task}))
 
 
 def _run(row: dict[str, Any]) -> Run:

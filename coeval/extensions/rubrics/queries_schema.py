@@ -7,16 +7,6 @@ from coeval.store.steps import read_steps
 STEPS = read_steps("""
 -- step rubrics_tables: criteria of one instance, judgments by them, and what people made of both
 
--- The scale of a task's judgments; the newest row of a task is in force, without one 0 and 1: met or not met.
-CREATE TABLE rubrics_scale (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  low INTEGER NOT NULL,
-  high INTEGER NOT NULL CHECK (high > low),
-  set_by TEXT NOT NULL,
-  set_at TEXT NOT NULL
-) STRICT;
-
 -- A pass of a model over a task: it wrote criteria, or judged by those there are.
 CREATE TABLE rubrics_run (
   id INTEGER PRIMARY KEY,
@@ -64,7 +54,7 @@ CREATE TABLE rubrics_judgment (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES rubrics_run(id),
   criterion INTEGER NOT NULL REFERENCES rubrics_criterion(id),
-  value REAL, -- a step of the scale; null where the answer could not be read
+  value REAL, -- 1 for met, 0 for not met; null where the answer could not be read
   explanation TEXT NOT NULL,
   evidence_json TEXT NOT NULL, -- quoted passages
   reason TEXT NOT NULL, -- why there is no value
@@ -110,7 +100,6 @@ CREATE TABLE rubrics_line (
 ) STRICT;
 
 -- A row that others refer to is deleted without reading their whole table.
-CREATE INDEX rubrics_scale_by_task ON rubrics_scale (task);
 CREATE INDEX rubrics_shown_by_run ON rubrics_shown (run);
 CREATE INDEX rubrics_shown_by_task ON rubrics_shown (task);
 CREATE INDEX rubrics_criterion_by_run ON rubrics_criterion (run);

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from string import Template
 from typing import Any
 
-from coeval.domain import Answer, Ask, Instance, Message, Request, Scale, Task
+from coeval.domain import Answer, Ask, Instance, Message, Request, Task
 from coeval.errors import InputError
 from coeval.extensions.rubrics.queries import Criterion, Judgment
-from coeval.extensions.rubrics.scoring import MET, Rubric, read_rubric, told_points
+from coeval.extensions.rubrics.scoring import Rubric, read_rubric, told_points
 from coeval.folded_text import fold
 from coeval.llm.prompting.questions import (
     MAX_QUOTE,
@@ -19,15 +19,13 @@ from coeval.llm.prompting.questions import (
     build_list,
     build_object,
     build_text,
-    level_schema,
     render_again,
 )
-from coeval.llm.prompting.template_values import neutralise, render_sample, render_scale, task_values
+from coeval.llm.prompting.template_values import neutralise, render_sample, task_values
 from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
 from coeval.llm.reading.json_objects import find_json, find_members
 from coeval.llm.reading.lists import MIN_COPY
 from coeval.llm.reading.markup import strip_thoughts
-from coeval.llm.reading.scores import read_value
 
 MAX_EVIDENCE = 10
 MAX_EXPLANATION = 4000
@@ -65,11 +63,11 @@ $criteria
 
 ## How to answer
 Judge $output_field by $each. $rule A criterion with negative points describes a fault: it is met where the fault is \
-there. For each give "explanation", one or two sentences, then "$key", then "evidence": up to three passages copied \
+there. For each give "explanation", one or two sentences, then "met", then "evidence": up to three passages copied \
 letter by letter from $output_field that show it, or an empty list.
 
 Answer with one JSON object and nothing else:
-{"judgments": [{"criterion": <number>, "explanation": "...", "$key": ..., "evidence": ["..."]}]}"""
+{"judgments": [{"criterion": <number>, "explanation": "...", "met": ..., "evidence": ["..."]}]}"""
 )
 
 MET_RULE = 'Give "met" as true where $output_field does all of what the criterion states, else as false.'
@@ -149,28 +147,21 @@ def read_criteria(answer: Answer, request: Request) -> tuple[tuple[Rubric, ...],
     return (), "it has no list of criteria"
 
 
-def render_judging(
-    task: Task, instance: Instance, criteria: Sequence[Criterion], scale: Scale, asking: Asking
-) -> Request:
+def render_judging(task: Task, instance: Instance, criteria: Sequence[Criterion], asking: Asking) -> Request:
     """Return the question whether the criteria, which are numbered from 1, are met."""
-    met = scale == MET
     listed = "\n".join(
         f"[{n}] ({told_points(one.rubric.points)} points) {neutralise(one.rubric.text)}"
         for n, one in enumerate(criteria, 1)
     )
     values = _case_values(task, instance, asking)
-    rule = (
-        Template(MET_RULE).substitute(values)
-        if met
-        else f'Give "score" as one of the {render_scale(scale)}: how far the criterion is met.'
-    )
+    rule = Template(MET_RULE).substitute(values)
     each = "this criterion and by nothing else" if len(criteria) == 1 else "each criterion on its own"
-    values |= {"criteria": listed, "rule": rule, "each": each, "key": "met" if met else "score"}
+    values |= {"criteria": listed, "rule": rule, "each": each}
     judgment = build_object(
         {
             "criterion": {"type": "integer", "enum": list(range(1, len(criteria) + 1))},
             "explanation": build_text(MAX_WORDS),
-            "met" if met else "score": _value_schema(scale),
+            "met": {"type": "boolean"},
             "evidence": build_list(build_text(MAX_QUOTE), MAX_SHOWN),
         }
     )
@@ -178,28 +169,23 @@ def render_judging(
     return asking.request(JUDGING.substitute(values), schema)
 
 
-def _value_schema(scale: Scale) -> dict[str, object]:
-    return {"type": "boolean"} if scale == MET else level_schema(scale.steps)
-
-
 async def ask_judgments(
     ask: Ask,
     task: Task,
     instance: Instance,
     criteria: Sequence[Criterion],
-    scale: Scale,
     asking: Asking,
     sample: int = 0,
 ) -> list[Judgment]:
     """Return one judgment per criterion. If the answers lack a criterion, its judgment has a reason instead
     of a value.
     """
-    request = render_judging(task, instance, criteria, scale, asking)
+    request = render_judging(task, instance, criteria, asking)
 
     count = len(criteria)
 
     def missing_in(answer: Answer) -> list[int]:
-        read = read_judgments(answer, request, count, scale)
+        read = read_judgments(answer, request, count)
         return [number for number in range(1, count + 1) if number not in read]
 
     def again(answer: Answer) -> Request | None:
@@ -207,13 +193,13 @@ async def ask_judgments(
         if not missing:
             return None
         form = json.dumps({str(number): "..." for number in missing})
-        schema = build_object({str(number): _value_schema(scale) for number in missing})
+        schema = build_object({str(number): {"type": "boolean"} for number in missing})
         return _ask_again(request, answer, _told(missing), form, schema)
 
     answers = await ask_in_form(ask, request, sample, again)
     read: dict[int, Judgment] = {}
     for answer in reversed(answers):  # what the first answer says in the form stays
-        read |= read_judgments(answer, request, count, scale)
+        read |= read_judgments(answer, request, count)
     problem = _told([number for number in range(1, count + 1) if number not in read])
     reason = unread_reason(unread_problem(problem, answers[-1]), answers)
     raw = join_answers(answers)
@@ -227,17 +213,17 @@ def _told(missing: Sequence[int]) -> str:
     return "it has no judgment by " + ", ".join(f"[{number}]" for number in missing[:20])
 
 
-def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -> dict[int, Judgment]:
+def read_judgments(answer: Answer, request: Request, count: int) -> dict[int, Judgment]:
     """Return the judgments in an answer by criterion number, without contradictory ones."""
     read: dict[int, Judgment] = {}
     unsure: set[int] = set()
     for members in _objects(answer, request):
         listed = members.get("judgments")
-        entries = listed if isinstance(listed, list) else [members, *_by_number(members, scale)]
+        entries = listed if isinstance(listed, list) else [members, *_by_number(members)]
         for one in entries:
             if not isinstance(one, Mapping):
                 continue
-            number, value = _number(one, count, len(entries)), _value(one, scale)
+            number, value = _number(one, count, len(entries)), _value(one)
             if number is None or value is None:
                 continue
             if number in read and read[number].value != value:
@@ -248,10 +234,9 @@ def read_judgments(answer: Answer, request: Request, count: int, scale: Scale) -
     return {number: one for number, one in read.items() if number not in unsure}
 
 
-def _by_number(members: Mapping[str, Any], scale: Scale) -> list[Mapping[str, Any]]:
+def _by_number(members: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return entries for the form of the second question: an object with a value for each number."""
-    key = "met" if scale == MET else "score"
-    return [{"criterion": name, key: value} for name, value in members.items() if name.isdigit()]
+    return [{"criterion": name, "met": value} for name, value in members.items() if name.isdigit()]
 
 
 def _objects(answer: Answer, request: Request) -> list[Mapping[str, Any]]:
@@ -278,16 +263,12 @@ def _number(entry: Mapping[str, Any], count: int, entries: int) -> int | None:
 MET_KEYS = ("met", "criteria_met", "criterion_met")
 
 
-def _value(entry: Mapping[str, Any], scale: Scale) -> float | None:
-    """Return the value of one judgment; None if it is missing, contradictory or outside the scale."""
-    keys = MET_KEYS if scale == MET else ("score",)
-    said = [entry[key] for key in keys if key in entry]
+def _value(entry: Mapping[str, Any]) -> float | None:
+    """Return the value of one judgment; None if it is missing, contradictory or neither true nor false."""
+    said = [entry[key] for key in MET_KEYS if key in entry]
     if not said or any(one != said[0] for one in said):
         return None
-    if scale == MET:
-        return float(said[0]) if said[0] in (0, 1) and not isinstance(said[0], str) else None
-    value, _ = read_value(said[0], (scale.low, scale.high))
-    return value if value is not None and scale.admits(value) else None
+    return float(said[0]) if said[0] in (0, 1) and not isinstance(said[0], str) else None
 
 
 def _text(value: object) -> str:

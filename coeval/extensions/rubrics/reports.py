@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from coeval.domain import Action, Instance, Person, Scale, Task
+from coeval.domain import Action, Instance, Person, Task
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.drafting import require_judging
 from coeval.extensions.rubrics.queries import Criterion, Judgment, Line, Run, Submission
@@ -20,7 +20,6 @@ class RubricsStudy:
     """The data of a task's rubrics: instances in order, criteria, people's work, and one judge's judgments."""
 
     task: Task
-    scale: Scale
     instances: Mapping[int, Instance]
     criteria: Mapping[int, list[Criterion]]
     submissions: list[Submission]
@@ -103,7 +102,6 @@ def read_rubrics_study(context: Context, slug: str, label: str = "") -> RubricsS
         people = sorted({one.annotator for one in submissions})
         return RubricsStudy(
             task=task,
-            scale=queries.get_scale(db, task.id),
             instances={one.id: one for one in tasks.list_instances(db, task.id)},
             criteria=queries.list_task_criteria(db, task.id),
             submissions=submissions,
@@ -118,4 +116,4 @@ def get_rubrics_report(context: Context, person: Person, slug: str, label: str =
     """Return agreement, scores and changes for criteria of single instances."""
     study = read_rubrics_study(context, slug, label)
     name = study.run.label if study.run else ""
-    return build_report(list(study.list_labels()), study.list_judged(), study.scale, name)
+    return build_report(list(study.list_labels()), study.list_judged(), name)

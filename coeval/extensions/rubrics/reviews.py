@@ -18,7 +18,6 @@ from coeval.domain import (
     Assignment,
     Instance,
     Person,
-    Scale,
     Task,
 )
 from coeval.errors import InputError, NotFoundError, NotGivenError, StaleError
@@ -35,7 +34,7 @@ from coeval.language import tr
 from coeval.rules.arms import Design
 from coeval.store import Database
 from coeval.store.queries import assignments, tasks
-from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
+from coeval.usecases.access import EVERYONE, TEAM, Context, require_task, use_case
 from coeval.usecases.images import ShownImage, show_images
 from coeval.usecases.scrutiny import policies
 from coeval.usecases.scrutiny.design import find_telling_columns
@@ -53,7 +52,6 @@ class Sheet:
 
     task: Task
     design: Design
-    scale: Scale
     total: int
     done: int
     position: int = 0
@@ -145,27 +143,6 @@ def has_rubrics(context: Context, person: Person, slug: str) -> bool:
         return queries.has_criteria(db, task.id) or bool(queries.list_untaken(db, task.id))
 
 
-@use_case(OWNERS)
-def set_rubrics_scale(context: Context, person: Person, slug: str, *, whole: bool) -> Scale:
-    """Set whether criteria of instances are judged on the task's scale, or as met or not met.
-
-    Raises:
-        InputError: there are judgments on the current scale.
-    """
-    with context.store.write() as db:
-        task = require_task(db, slug)
-        scale = task.scale if whole else Scale(0, 1)
-        held = queries.get_scale(db, task.id)
-        if scale != held:
-            if queries.has_values(db, task.id):
-                raise InputError(
-                    f"“{task.slug}” has judgments on the scale {held}, so it cannot change to {scale}: "
-                    "use another task for that scale."
-                )
-            queries.record_scale(db, task.id, scale, person.name)
-        return scale
-
-
 @use_case(EVERYONE)
 def get_rubrics_sheet(
     context: Context, person: Person, slug: str, at: int | None = None, move: int = 0
@@ -208,8 +185,7 @@ def _choose(places: Sequence[tuple[int, bool]], at: int | None, move: int) -> in
 
 def _build(db: Database, person: Person, task: Task, assignment: Assignment | None) -> Sheet:
     total, done = queries.count_progress(db, task.id, person.id)
-    scale = queries.get_scale(db, task.id)
-    sheet = Sheet(task, tasks.get_design(db, task.id), scale, total, done)
+    sheet = Sheet(task, tasks.get_design(db, task.id), total, done)
     instance = tasks.get_instance(db, assignment.instance) if assignment else None
     if assignment is None or instance is None:
         return sheet
@@ -223,7 +199,6 @@ def _build(db: Database, person: Person, task: Task, assignment: Assignment | No
     return Sheet(
         task=replace(task, guidelines=policies.get_guidelines(db, person, task)),
         design=sheet.design,
-        scale=scale,
         total=total,
         done=done,
         position=assignment.position,
@@ -325,7 +300,7 @@ def _check_line(sheet: Sheet, criterion: Criterion | None, line: SentLine, numbe
     reason, evidence = line.reason.strip(), line.evidence.strip()
     if line.action is Action.DELETE:
         return Line(criterion.id if criterion else None, str(line.action), reason=reason)
-    if line.value is None or not sheet.scale.admits(line.value):
+    if line.value is None or line.value not in (0, 1):
         raise InputError(tr("{place}: say whether it is met.", place=place))
     if criterion is None:
         text, points = check_wording(line.text, place), check_points(line.points, place)
@@ -391,6 +366,6 @@ def kept_rubrics(criteria: Sequence[Criterion], submission: Submission) -> list[
     return kept
 
 
-def own_score(criteria: Sequence[Criterion], submission: Submission, scale: Scale) -> float | None:
+def own_score(criteria: Sequence[Criterion], submission: Submission) -> float | None:
     """Return an instance's score, computed from a person's save."""
-    return instance_score(kept_rubrics(criteria, submission), scale)
+    return instance_score(kept_rubrics(criteria, submission))

@@ -15,11 +15,8 @@ from statistics import fmean
 from typing import Any
 
 from coeval.datasets.text import check_text, shorten
-from coeval.domain import MAX_REMARK, Scale
+from coeval.domain import MAX_REMARK
 from coeval.errors import InputError
-
-MET = Scale(0, 1)
-"""The scale of a criterion that is either met or not met."""
 
 MAX_POINTS = 1000
 MAX_CRITERIA = 200
@@ -129,24 +126,22 @@ def check_points(value: object, place: str) -> float:
     return points
 
 
-def instance_score(judged: Iterable[tuple[float, float | None]], scale: Scale = MET) -> float | None:
+def instance_score(judged: Iterable[tuple[float, float | None]]) -> float | None:
     """Return the score of an instance from (points, value) of its criteria; None if it has no score.
 
-    A value is a step of the scale, and is rescaled to 0..1. There is no score if a value is missing or no points are
-    positive, because a score from a part of the criteria would mean something else.
+    A value is 1 if the criterion is met, else 0. There is no score if a value is missing or no points are positive,
+    because a score from a part of the criteria would mean something else.
 
     >>> instance_score([(7, 1), (5, 0), (-6, 1), (-4, 0)])  # (7 - 6) / (7 + 5)
     0.08333333333333333
     >>> instance_score([(2, 0), (-3, 1)]), instance_score([(-3, 1)]), instance_score([(2, None)])
     (-1.5, None, None)
-    >>> instance_score([(4, 3), (4, 5)], Scale(1, 5))
-    0.75
     """
     gained = possible = 0.0
     for points, value in judged:
         if value is None:
             return None
-        gained += points * (value - scale.low) / (scale.high - scale.low)
+        gained += points * value
         possible += max(points, 0.0)
     return gained / possible if possible else None
 

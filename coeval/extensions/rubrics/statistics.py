@@ -14,8 +14,8 @@ from statistics import fmean
 import numpy as np
 import pandas as pd
 
-from coeval.domain import Action, Scale
-from coeval.extensions.rubrics.scoring import MET, instance_score, overall_score
+from coeval.domain import Action
+from coeval.extensions.rubrics.scoring import instance_score, overall_score
 from coeval.stats.agreement.alpha import krippendorff_alpha
 from coeval.stats.clusters import DOCUMENTS, cut, mean_interval, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
@@ -97,7 +97,6 @@ class Changes:
 class RubricsReport:
     """All figures of a task's rubrics, overall and by axis."""
 
-    scale: Scale
     judge: str
     n_instances: int
     n_documents: int
@@ -118,25 +117,22 @@ class RubricsReport:
     """The judge's score minus people's, on the instances with both."""
 
 
-def build_report(
-    labels: Sequence[Label], judged: Sequence[JudgedInstance], scale: Scale = MET, judge: str = ""
-) -> RubricsReport:
+def build_report(labels: Sequence[Label], judged: Sequence[JudgedInstance], judge: str = "") -> RubricsReport:
     """Compute all figures from people's saves and the judge's judgments."""
     axes = sorted({label.axis for label in labels if label.axis})
-    scores = score_instances(labels, judged, scale)
+    scores = score_instances(labels, judged)
     values = [value for one in judged for _, value in one.judged]
     return RubricsReport(
-        scale=scale,
         judge=judge,
         n_instances=len(judged),
         n_documents=len({one.document for one in judged}),
         n_criteria=len(values),
         n_labels=sum(label.value is not None for label in labels),
         unscored=sum(value is None for value in values) if judge else 0,
-        overall=measure_agreement(labels, scale),
-        axes={axis: measure_agreement([one for one in labels if one.axis == axis], scale) for axis in axes},
+        overall=measure_agreement(labels),
+        axes={axis: measure_agreement([one for one in labels if one.axis == axis]) for axis in axes},
         arms={
-            arm: macro_f1([one for one in labels if one.arm == arm], scale)
+            arm: macro_f1([one for one in labels if one.arm == arm])
             for arm in sorted({one.arm for one in labels})
         },
         changes=count_changes(labels),
@@ -148,25 +144,23 @@ def build_report(
     )
 
 
-def measure_agreement(labels: Sequence[Label], scale: Scale) -> Agreement:
+def measure_agreement(labels: Sequence[Label]) -> Agreement:
     """Measure agreement on the criteria of these labels."""
     judged = {label.unit: (label.judge, label.document) for label in labels if label.judge is not None}
     return Agreement(
         n_criteria=len({label.unit for label in labels}),
         n_people=len({label.person for label in labels}),
-        alpha=people_alpha(labels, scale),
-        macro_f1=macro_f1(labels, scale),
-        met_by_people=met_rate([(one.value, one.document) for one in labels if one.value is not None], scale),
+        alpha=people_alpha(labels),
+        macro_f1=macro_f1(labels),
+        met_by_people=met_rate([(one.value, one.document) for one in labels if one.value is not None]),
         met_by_judge=met_rate(
-            [(value, document) for value, document in judged.values() if value is not None], scale
+            [(value, document) for value, document in judged.values() if value is not None]
         ),
     )
 
 
-def people_alpha(labels: Sequence[Label], scale: Scale) -> Estimate:
-    """Return Krippendorff's alpha of people (nominal for met or not, else ordinal) with an interval over
-    documents.
-    """
+def people_alpha(labels: Sequence[Label]) -> Estimate:
+    """Return Krippendorff's nominal alpha of people with an interval over documents."""
     given = [label for label in labels if label.value is not None]
     if not given:
         return Estimate.undefined("no person has judged a criterion")
@@ -181,18 +175,17 @@ def people_alpha(labels: Sequence[Label], scale: Scale) -> Estimate:
         documents[place[label.unit]] = label.document
     clusters = parse_clusters(documents, len(units), DOCUMENTS)
     frame = pd.DataFrame(table, index=people)
-    return krippendorff_alpha(frame, "nominal" if scale == MET else "ordinal", clusters=clusters)
+    return krippendorff_alpha(frame, "nominal", clusters=clusters)
 
 
-def macro_f1(labels: Iterable[Label], scale: Scale) -> Estimate:
+def macro_f1(labels: Iterable[Label]) -> Estimate:
     """Return the judge's macro-F1 against each judgment of a person on wordings that the judge judged.
 
-    On longer scales, values from the middle on count as met. The interval leaves out documents. The result is
-    undefined if people or the judge gave only one verdict.
+    The interval leaves out documents. The result is undefined if people or the judge gave only one verdict.
 
     >>> from dataclasses import replace
     >>> made = Label("ann", 1, "d", 1, "", Action.APPROVE, 1, value=1, judge=1)
-    >>> macro_f1([made, replace(made, unit=2, value=0)], MET)  # F1 of met is 2/3, of not met 0
+    >>> macro_f1([made, replace(made, unit=2, value=0)])  # F1 of met is 2/3, of not met 0
     0.3333333333333333
     """
     pairs = [
@@ -202,11 +195,10 @@ def macro_f1(labels: Iterable[Label], scale: Scale) -> Estimate:
     ]
     if not pairs:
         return Estimate.undefined("no criterion was judged by a person and by the judge", n=0)
-    middle = (scale.low + scale.high) / 2
     rows = np.array(
         [
             [own and his, his and not own, own and not his, not own and not his]
-            for own, his in ((value >= middle, judge >= middle) for value, judge, _ in pairs)
+            for own, his in ((value == 1, judge == 1) for value, judge, _ in pairs)
         ],
         dtype=float,
     )  # fmt: skip
@@ -230,12 +222,11 @@ def _f1(sums: Numbers) -> Numbers:
     return np.asarray((met + not_met) / 2)
 
 
-def met_rate(values: Sequence[tuple[float, str]], scale: Scale) -> Estimate:
-    """Return the mean value as a share of the scale; on the scale met or not met, this is the share that is met."""
+def met_rate(values: Sequence[tuple[float, str]]) -> Estimate:
+    """Return the share of criteria that are met."""
     if not values:
         return Estimate.undefined("there is no judgment", n=0)
-    shares = np.array([(value - scale.low) / (scale.high - scale.low) for value, _ in values])
-    return _mean(shares, [document for _, document in values])
+    return _mean(np.array([value for value, _ in values]), [document for _, document in values])
 
 
 def _mean(values: Numbers, documents: Sequence[str]) -> Estimate:
@@ -244,9 +235,7 @@ def _mean(values: Numbers, documents: Sequence[str]) -> Estimate:
     return Estimate(float(values.mean()), n=len(values), **cut(spread, 0.0, 1.0))
 
 
-def score_instances(
-    labels: Iterable[Label], judged: Iterable[JudgedInstance], scale: Scale
-) -> list[InstanceScore]:
+def score_instances(labels: Iterable[Label], judged: Iterable[JudgedInstance]) -> list[InstanceScore]:
     """Return people's and the judge's score of every instance that either has judged."""
     own: dict[tuple[int, str], list[tuple[float, float | None]]] = defaultdict(list)
     for label in labels:
@@ -255,7 +244,7 @@ def score_instances(
             kept.append((label.points, label.value))
     people: dict[int, list[float]] = defaultdict(list)
     for (instance, _), kept in own.items():
-        score = instance_score(kept, scale)
+        score = instance_score(kept)
         if score is not None:
             people[instance].append(score)
     return [
@@ -265,7 +254,7 @@ def score_instances(
             system=one.system,
             people=fmean(people[one.instance]) if people[one.instance] else None,
             n_people=len(people[one.instance]),
-            judge=instance_score(one.judged, scale),
+            judge=instance_score(one.judged),
             name=one.name,
         )
         for one in judged
@@ -308,57 +297,3 @@ def count_changes(labels: Sequence[Label]) -> Changes:
         verdicts_shown=len(shown),
         verdicts_changed=sum(one.value != one.judge for one in shown),
     )
-
-
-EXIT_CODES = {"held": 0, "below": 3, "undecided": 4}
-"""The exit codes of a gate; 1 and 2 are reserved for errors and invalid options."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of a gate for one figure: ``outcome`` is "held", "below" or "undecided"."""
-
-    name: str
-    outcome: str
-    least: float
-    value: float
-    ci_low: float
-    ci_high: float
-    why: str = ""
-
-    def __str__(self) -> str:
-        if self.why:
-            return f"{self.name}: {self.outcome}. {self.why}"
-        interval = f"95% interval {self.ci_low:.3f} to {self.ci_high:.3f}"
-        return f"{self.name}: {self.outcome}. {self.value:.3f} ({interval}); the minimum is {self.least:g}."
-
-
-def check_figure(name: str, figure: Estimate, least: float) -> Finding:
-    """Test a figure against a minimum: held if the whole interval reaches it, below if no part does."""
-    low, high = figure.ci
-    if not figure.defined:
-        return Finding(
-            name, "undecided", least, float("nan"), low, high, f"It is undefined: {figure.reason}."
-        )
-    if low != low:
-        why = f"It is {float(figure):.3f}, and there are too few documents for an interval."
-        return Finding(name, "undecided", least, float(figure), low, high, why)
-    outcome = "held" if low >= least else "below" if high < least else "undecided"
-    return Finding(name, outcome, least, float(figure), low, high)
-
-
-def check_share(name: str, count: int, total: int, most: float) -> Finding:
-    """Test whether an exactly known share is at most ``most``."""
-    share = count / total if total else float("nan")
-    if not total:
-        return Finding(name, "undecided", most, share, share, share, "There is nothing to count.")
-    outcome = "held" if share <= most else "below"
-    return Finding(
-        name, outcome, most, share, share, share, f"{count:,} of {total:,}; the maximum is {most:g}."
-    )
-
-
-def outcome_of(findings: Sequence[Finding]) -> str:
-    """Return the outcome of a gate: the worst of its findings."""
-    found = {finding.outcome for finding in findings}
-    return next((one for one in ("below", "undecided") if one in found), "held")

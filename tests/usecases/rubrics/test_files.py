@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.datasets import open_source
-from coeval.domain import Person, Scale
+from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.queries import COLUMN
@@ -73,10 +73,6 @@ def test_a_score_never_rises_by_a_fault_nor_passes_one(judged: list[tuple[int, i
         assert more is not None and more < score
 
 
-def test_a_longer_scale_counts_its_share() -> None:
-    assert instance_score([(4, 2), (-2, 5)], Scale(1, 5)) == pytest.approx((4 * 0.25 - 2) / 4)
-
-
 # ---- a column, HealthBench's shape, a row for each criterion ----------------------------------------------------
 
 
@@ -132,21 +128,6 @@ def test_healthbench_lines_keep_their_conversation_and_criteria(
         first = next(tasks.list_instances(db, task.id))
     assert first.input.startswith("── user ──\nQuestion 0?") and first.document == "p0"
     assert not task.columns[COLUMN].people_see and not task.columns[COLUMN].judge_sees
-
-
-def test_a_row_for_each_criterion_is_gathered_by_instance(
-    context: Context, owner: Person, tmp_path: Path
-) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text(
-        "instance,input,output,criterion,points,axis\n1,Why?,So.,Be short.,3,style\n1,Why?,So.,Guesses.,-2,\n"
-        "2,Who?,Me.,Be short.,3,style\n",
-        encoding="utf-8",
-    )
-    found = bring(context, owner, path)
-    assert (
-        found["1"] == [Rubric("Be short.", 3.0, "style"), Rubric("Guesses.", -2.0)] and len(found["2"]) == 1
-    )
 
 
 @pytest.mark.parametrize(
@@ -227,6 +208,3 @@ def test_both_exports_bring_the_same_criteria_again(context: Context, owner: Per
             (one["criterion"], one["points"]) for one in original["rubrics"]
         ]
     assert bring(context, owner, tmp_path / "out" / "healthbench.jsonl", "again") == before
-    export_as(context, owner, "made", "rubrics", tmp_path / "long")
-    rows = bring(context, owner, tmp_path / "long" / "criteria.csv", "rows")
-    assert list(rows.values()) == list(before.values())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coeval.domain import Action, Arm, Person, Role, Scale
+from coeval.domain import Action, Arm, Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.page import sheet_json
@@ -19,7 +19,6 @@ from coeval.extensions.rubrics.reviews import (
     count_criteria,
     get_rubrics_sheet,
     list_rubrics_history,
-    set_rubrics_scale,
     submit_rubrics_sheet,
 )
 from coeval.rules.arms import Aliases, Design
@@ -206,34 +205,11 @@ def test_a_revision_compares_with_the_criterion_as_it_was_brought(
 def test_roles(context: Context, people: dict[str, Person]) -> None:
     with pytest.raises(NotAllowedError):
         get_rubrics_report(context, people["Ann"], "hb")
-    with pytest.raises(NotAllowedError):
-        set_rubrics_scale(context, people["Rae"], "hb", whole=True)
     assert get_rubrics_report(context, people["Rae"], "hb").n_instances == 4
     with pytest.raises(NotFoundError):
         get_rubrics_sheet(context, people["Ann"], "hb", 99)
     with pytest.raises(NotFoundError):
         get_rubrics_sheet(context, people["Ann"], "nowhere")
-
-
-def test_the_scale_is_the_tasks_where_that_is_set_and_holds_once_somebody_judged(
-    context: Context, people: dict[str, Person]
-) -> None:
-    assert set_rubrics_scale(context, people["Olu"], "hb", whole=True) == Scale(1, 5)
-    sheet = get_rubrics_sheet(context, people["Ann"], "hb")
-
-    def middle(sheet: Sheet, criterion: Criterion) -> SentLine:
-        return SentLine(criterion.id, Action.APPROVE, value=3.0)
-
-    submit_rubrics_sheet(context, people["Ann"], "hb", build_sent(sheet, middle))
-    with pytest.raises(InputError, match="cannot change"):
-        set_rubrics_scale(context, people["Olu"], "hb", whole=False)
-    # points 7, 5, -6, 3, each half: 9 / 2 of 15
-    (score,) = [
-        one.people
-        for one in get_rubrics_report(context, people["Olu"], "hb").scores
-        if one.people is not None
-    ]
-    assert score == pytest.approx(4.5 / 15)
 
 
 def test_the_work_of_a_person_can_be_put_aside_put_back_and_removed(
