@@ -19,7 +19,7 @@ import pytest
 from coeval.domain import Person, Plan, Terms
 from coeval.extensions.judge import commands_study
 from coeval.extensions.prolific import requests_log
-from coeval.extensions.prolific.request_types import Asked, Item, Kind
+from coeval.extensions.prolific.queries import Asked, Item, Kind
 from coeval.safe_csv import safe, to_csv
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, plans

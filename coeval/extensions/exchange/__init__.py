@@ -1,4 +1,4 @@
-"""Import and export files of other tools."""
+"""Import and export files of other tools. To add a format, write its module and list it here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from coeval.extending import Extension
 extension = Extension(
     name="exchange",
     title="Other tools",
-    formats=("formats:IMPORTS",),
-    exports=("formats:EXPORTS",),
+    # from the most general to the most specific: a file is read with the last format that matches
+    formats=(
+        "inspect_logs:FORMAT",
+        "eval_runs:PROMPTFOO_FORMAT",
+        "eval_runs:DEEPEVAL_FORMAT",
+        "traces:LANGFUSE_FORMAT",
+        "traces:PHOENIX_FORMAT",
+        "annotation_tools:DOCCANO_FORMAT",
+        "annotation_tools:POTATO_FORMAT",
+        "annotation_tools:ARGILLA_FORMAT",
+        "label_studio:FORMAT",
+    ),
+    exports=("tool_exports:LABEL_STUDIO", "tool_exports:INSPECT_EDITS"),
     help=(("For analysts", "tools.md"),),
 )

@@ -161,7 +161,7 @@ def _top_up(context: Context, options: argparse.Namespace) -> None:
 
 
 def _settle(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.prolific.lookup import settle
+    from coeval.extensions.prolific.requests_log import settle
 
     _print(
         options,

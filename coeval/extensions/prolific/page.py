@@ -12,10 +12,9 @@ from fastapi.responses import Response
 from coeval.domain import Person, Role
 from coeval.errors import CoevalError, NotFoundError
 from coeval.extensions.prolific import requests_log
-from coeval.extensions.prolific.lookup import settle
 from coeval.extensions.prolific.page_boxes import DraftBox, ReviewBox, live_view, record_view, report_view
-from coeval.extensions.prolific.request_types import UNSETTLED
-from coeval.extensions.prolific.requests_log import NO_TOKEN, list_asked
+from coeval.extensions.prolific.queries import UNSETTLED
+from coeval.extensions.prolific.requests_log import NO_TOKEN, list_asked, settle
 from coeval.extensions.prolific.submissions import get_live
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.server.identity import get_person

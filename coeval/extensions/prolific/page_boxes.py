@@ -18,10 +18,9 @@ from coeval.extensions.prolific.publication import (
     publish_study,
     top_up,
 )
-from coeval.extensions.prolific.request_types import UNSETTLED, Asked
+from coeval.extensions.prolific.queries import UNSETTLED, Asked
 from coeval.extensions.prolific.requests_log import Report, say_money
-from coeval.extensions.prolific.rules import Category
-from coeval.extensions.prolific.submissions import Entry, Live, Verdict, get_live, review
+from coeval.extensions.prolific.submissions import Category, Entry, Live, Verdict, get_live, review
 from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table

@@ -6,15 +6,16 @@ import hashlib
 import html
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from coeval.domain import Participant, Person, Plan, Proof, Standing, StudyState
 from coeval.errors import InputError
 from coeval.extensions.prolific.api import RemoteStudy
-from coeval.extensions.prolific.request_types import UNSETTLED, Asked, Item, Kind
+from coeval.extensions.prolific.queries import UNSETTLED, Asked, Item, Kind
 from coeval.extensions.prolific.requests_log import (
     Desk,
     Line,
@@ -24,11 +25,42 @@ from coeval.extensions.prolific.requests_log import (
     say_money,
     say_standing,
 )
-from coeval.extensions.prolific.rules import LEAST_PER_HOUR, compute_reward, count_people, measure_minutes
 from coeval.store.queries import crowd_studies, tasks
 from coeval.usecases.access import OWNERS, Context, use_case
 from coeval.usecases.crowd.link_signing import build_address, build_key
-from coeval.usecases.crowd.overview import Row, get_overview
+from coeval.usecases.crowd.overview import FEWEST, Row, get_overview
+
+LEAST_PER_HOUR = {"GBP": 6.0, "USD": 8.0}
+"""Prolific's minimum pay per hour, by currency."""
+
+
+def compute_reward(minutes: float, hourly_rate: float) -> int:
+    """Return the reward for these minutes at an hourly rate, in hundredths, rounded up.
+
+    >>> compute_reward(20, 9), compute_reward(7, 9.99)
+    (300, 117)
+    """
+    cents = Decimal(str(minutes)) * Decimal(str(hourly_rate)) * 100 / 60
+    return int(cents.to_integral_value(ROUND_CEILING))
+
+
+def measure_minutes(people: Iterable[Participant], quota: int) -> float | None:
+    """Return the estimated minutes of a whole submission: the people's median per instance, times ``quota``.
+
+    Return None if fewer than three people have finished an instance.
+    """
+    times = [one.wall_minutes / one.finished for one in people if one.finished and one.wall_minutes]
+    return statistics.median(times) * quota if len(times) >= FEWEST else None
+
+
+def count_people(missing: int, each: float) -> int:
+    """Return the number of people needed for the missing evaluations, if each person does ``each``.
+
+    >>> count_people(11, 5), count_people(0, 5)
+    (3, 0)
+    """
+    return math.ceil(missing / max(each, 1))
+
 
 CODES = {
     "done": ("code_done", "COMPLETED", "review", "finished the work"),
@@ -275,17 +307,6 @@ def _tell(desk: Desk, body: Mapping[str, Any]) -> Iterator[Line]:
         does = code["actions"][0]["action"].replace("_", " ").lower()
         yield Line(f"Code {code['code']}", f"{code['code_type'].replace('_', ' ').lower()}: {does}")
     yield Line("Links", "signed by Prolific" if terms.proof == Proof.TOKEN else "with the study's secret")
-
-
-def find_made(desk: Desk, mark: str) -> str:
-    """Return the id of the draft on Prolific with this internal name, or "" if there is none."""
-    return next((one.id for one in desk.client.list_drafts() if one.internal_name == mark), "")
-
-
-def is_published(desk: Desk, study: str) -> bool:
-    """Return whether a study is published; return False if Prolific does not know it."""
-    found = desk.find_study(study)
-    return found is not None and not found.is_draft
 
 
 @use_case(OWNERS)

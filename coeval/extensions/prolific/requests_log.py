@@ -7,12 +7,21 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
+from coeval.clock import time_from_now
 from coeval.domain import Person, Plan, Task
-from coeval.errors import InputError
+from coeval.errors import InputError, NotFoundError
 from coeval.extensions.prolific import queries as record
-from coeval.extensions.prolific.api import Client, RefusedError, RemoteStudy, UnansweredError
-from coeval.extensions.prolific.request_types import STANDING, UNSETTLED, Asked, Kind, Outcome
+from coeval.extensions.prolific.api import (
+    APPROVED,
+    REJECTED,
+    Client,
+    RefusedError,
+    RemoteStudy,
+    UnansweredError,
+)
+from coeval.extensions.prolific.queries import STANDING, UNSETTLED, Asked, Kind, Outcome
 from coeval.safe_csv import safe
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.crowd.entry import require_plan
@@ -247,3 +256,72 @@ def export_asked(context: Context, person: Person, slug: str) -> str:
             ]  # fmt: skip
             writer.writerow([safe(cell) for cell in cells])
     return target.getvalue()
+
+
+# Look up the results of unanswered requests, which are never sent again.
+
+
+WAIT_MINUTES = 60
+"""Prolific may show a change some minutes after the request: before this time, a missing result proves nothing."""
+
+
+@use_case(OWNERS)
+def settle(context: Context, person: Person, slug: str, request: int, *, confirm: str = "") -> Report:
+    """Look up an unanswered request on Prolific and record its result; nothing is sent again.
+
+    If Prolific shows no result after an hour, an owner who has checked Prolific's own page can state that it did not
+    happen, with the confirmation text of the report. The request can then be sent again.
+
+    Raises:
+        NotFoundError: there is no such request.
+        InputError: its result is already known.
+    """
+    with open_desk(context, person, slug) as desk:
+        asked = next((one for one in desk.asked if one.id == request), None)
+        if asked is None:
+            raise NotFoundError(f"“{slug}” has no request {request}: choose a number from the list.")
+        if asked.outcome not in UNSETTLED:
+            raise InputError(f"The result of request {request} is already known: {asked.outcome}.")
+        happened, remote, words = _look(desk, asked)
+        if happened:
+            desk.note(request, Outcome.DONE, remote=remote, answer=f"looked up: {words}")
+            done = Line(str(asked.kind), words, asked.amount)
+            return Report(f"Request {request} was done", (done,), asked.currency)
+        wanted = f"request {request} did not happen"
+        early = asked.answered_at > time_from_now(-timedelta(minutes=WAIT_MINUTES))
+        if confirm.strip() and not early:
+            check_confirmation(confirm, wanted)
+            desk.note(
+                request, Outcome.REFUSED, answer=f"{words}; {person.name} stated that it did not happen"
+            )
+            return Report(f"Request {request} did not happen", (Line(str(asked.kind), words),))
+        if early:
+            advice = f"look it up again {WAIT_MINUTES} minutes after it was sent"
+            return Report(
+                f"Request {request} is still open",
+                (Line(str(asked.kind), f"{words}: {advice}", failed=True),),
+            )
+        advice = "check Prolific's own page, and confirm if it shows no result either"
+        line = Line(str(asked.kind), f"{words}: {advice}", failed=True)
+        return Report(f"Request {request} is still open", (line,), confirm=wanted)
+
+
+def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
+    """Return whether a request took effect, the id of its result, and a description of what Prolific shows."""
+    item, client = asked.items[0], desk.client
+    if asked.kind is Kind.DRAFT:
+        made = next((one.id for one in client.list_drafts() if one.internal_name == item.key), "")
+        return bool(made), made, f"the draft {made} exists" if made else "there is no such draft"
+    if asked.kind is Kind.PUBLISH:
+        study = desk.find_study(asked.study)
+        out = study is not None and not study.is_draft
+        return out, asked.study, "the study is published" if out else "the study is not published"
+    if asked.kind is Kind.PLACES:
+        places = client.get_study(asked.study).total_available_places
+        return places >= int(item.key.rpartition(":")[2]), asked.study, f"the study has {places} places"
+    seen = client.get_submission(item.subject)
+    if asked.kind is Kind.RETURN:
+        there = bool(seen.return_requested) or seen.status == "RETURNED"
+        return there, seen.id, "the return was requested" if there else "no return was requested"
+    wanted = APPROVED if asked.kind is Kind.APPROVE else REJECTED
+    return seen.status == wanted, seen.id, f"the submission is {seen.status.lower()}"

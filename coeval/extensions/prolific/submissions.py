@@ -1,20 +1,97 @@
-"""Submissions on Prolific with the people's work here, and an owner's decisions on them."""
+"""Submissions on Prolific with the people's work here, and an owner's decisions on them.
+
+Permitted rejections: docs.prolific.com/api-reference/submissions (a category, a message of 100 characters, only
+submissions that wait for review) and Prolific's attention check policy (from five minutes on, two failed checks; below,
+one).
+"""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from coeval.domain import Person
+from coeval.domain import Participant, Person
 from coeval.errors import InputError
 from coeval.extensions.prolific.api import AWAITING, RemoteStudy, RemoteSubmission
-from coeval.extensions.prolific.request_types import Asked, Item, Kind
+from coeval.extensions.prolific.queries import Asked, Item, Kind
 from coeval.extensions.prolific.requests_log import Act, Desk, Line, Report, each, open_desk
-from coeval.extensions.prolific.rules import check_rejection, find_obstacle
 from coeval.usecases.access import OWNERS, Context, use_case
-from coeval.usecases.crowd.overview import Row, get_overview
+from coeval.usecases.crowd.overview import FEWEST, Row, get_overview
+
+MESSAGE_LEAST = 100
+LONG_STUDY = 5
+"""The length of a study, in minutes, from which one failed check is not enough for a rejection."""
+FAST_SPREADS = 3
+"""The number of standard deviations below the mean at which a time counts as exceptionally short."""
+
+
+class Category(StrEnum):
+    """Prolific's reason for a rejection."""
+
+    TOO_QUICKLY = "TOO_QUICKLY"
+    TOO_SLOWLY = "TOO_SLOWLY"
+    FAILED_INSTRUCTIONS = "FAILED_INSTRUCTIONS"
+    INCOMP_LONGITUDINAL = "INCOMP_LONGITUDINAL"
+    FAILED_CHECK = "FAILED_CHECK"
+    LOW_EFFORT = "LOW_EFFORT"
+    MALINGERING = "MALINGERING"
+    NO_CODE = "NO_CODE"
+    BAD_CODE = "BAD_CODE"
+    NO_DATA = "NO_DATA"
+    UNSUPP_DEVICE = "UNSUPP_DEVICE"
+    OTHER = "OTHER"
+
+
+def check_rejection(category: str, message: str) -> None:
+    """Check the details that Prolific requires for a rejection.
+
+    Raises:
+        InputError: the category is not one of Prolific's, or the message is too short.
+    """
+    if category not in list(Category):
+        raise InputError(
+            f"“{category[:40]}” is not one of Prolific's categories: choose one of {', '.join(Category)}."
+        )
+    if len(message.strip()) < MESSAGE_LEAST:
+        raise InputError(
+            f"The message has {len(message.strip())} characters: Prolific requires at least "
+            f"{MESSAGE_LEAST}, so explain what was wrong."
+        )
+
+
+def find_obstacle(
+    category: str,
+    participant: Participant | None,
+    seconds: float | None,
+    times: Sequence[float],
+    minutes: float,
+) -> str:
+    """Return why Prolific's rules forbid this rejection; "" if they allow it.
+
+    ``seconds`` is the time of this submission, ``times`` are those of all submissions, ``minutes`` is the study's
+    length.
+    """
+    if category == Category.FAILED_CHECK:
+        failed, least = participant.failed if participant else 0, 2 if minutes >= LONG_STUDY else 1
+        if failed < least:
+            return (
+                f"{failed} attention checks failed, but a rejection in a study of {minutes:.0f} minutes needs {least}:"
+                " approve, or ask to return"
+            )
+    if category == Category.TOO_QUICKLY:
+        if seconds is None or len(times) < FEWEST:
+            return "there are too few times for a comparison: approve, or ask to return"
+        limit = statistics.mean(times) - FAST_SPREADS * statistics.stdev(times)
+        if seconds >= limit:
+            return (
+                f"it took {seconds / 60:.1f} minutes, but only a time {FAST_SPREADS} standard deviations below the "
+                f"mean ({max(limit, 0) / 60:.1f} minutes) counts as too quick: approve, or ask to return"
+            )
+    return ""
+
 
 MAX_REASON = 2000
 

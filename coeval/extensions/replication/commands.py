@@ -33,11 +33,13 @@ def add_replicate(parsers: Parsers) -> None:
 
 
 def _replicate(options: argparse.Namespace) -> None:
-    from coeval.extensions.replication.cells import load_printed
-    from coeval.extensions.replication.files import PAPERS as ways
-    from coeval.extensions.replication.files import render_cells, summarise, write_replication
+    from coeval.extensions.replication.cells import load_printed, render_cells, summarise, write_replication
+    from coeval.extensions.replication.closer_look import replicate_closer_look
+    from coeval.extensions.replication.coeval_paper import replicate_coeval
+    from coeval.extensions.replication.esa import replicate_esa
 
     printed = load_printed(options.printed) if options.printed else {}
+    ways = {"coeval": replicate_coeval, "closer-look": replicate_closer_look, "esa": replicate_esa}
     replication = ways[options.paper](options.data)
     replication.hold_against(printed)
     paths = write_replication(replication, options.out)

@@ -15,15 +15,15 @@ from coeval.domain import (
     Run,
     ScrutinyRow,
 )
-from coeval.extensions.replication.release_lines import (
+from coeval.extensions.replication.released_files import (
     SCALE,
     Line,
+    Record,
     is_header,
     read_model_score,
     read_row_score,
     read_time,
 )
-from coeval.extensions.replication.released_files import Record
 from coeval.llm.reading.quotes import find_quotes
 
 RUN = Run(

@@ -708,7 +708,7 @@ def setup_prolific() -> list[Door]:
         Door("extensions.prolific.publication.top_up", setup("prolific-places", **opened), **of_token),
         Door("extensions.prolific.submissions.get_live", setup("prolific-all", **opened), **of_token),
         Door("extensions.prolific.submissions.review", setup("prolific-approve", **opened), **of_token),
-        Door("extensions.prolific.lookup.settle", setup("prolific-settle", **opened), **of_token),
+        Door("extensions.prolific.requests_log.settle", setup("prolific-settle", **opened), **of_token),
         Door(
             "extensions.prolific.requests_log.list_asked",
             setup("prolific", "select", task="joined"),

@@ -14,7 +14,7 @@ import pytest
 from coeval.datasets import load_study
 from coeval.domain import Action, RowKind, ScrutinyRow, Study
 from coeval.errors import InputError
-from coeval.extensions.replication.release_lines import (
+from coeval.extensions.replication.released_files import (
     Line,
     is_header,
     parse_line,

@@ -12,11 +12,9 @@ import pytest
 from coeval.domain import Participant, Person, Standing
 from coeval.errors import InputError
 from coeval.extensions.prolific import api
-from coeval.extensions.prolific.lookup import settle
-from coeval.extensions.prolific.request_types import Kind, Outcome
-from coeval.extensions.prolific.requests_log import export_asked, list_asked
-from coeval.extensions.prolific.rules import Category, find_obstacle
-from coeval.extensions.prolific.submissions import Verdict, get_live, review
+from coeval.extensions.prolific.queries import Kind, Outcome
+from coeval.extensions.prolific.requests_log import export_asked, list_asked, settle
+from coeval.extensions.prolific.submissions import Category, Verdict, find_obstacle, get_live, review
 from coeval.usecases.access import Context
 from tests.support.hosting.prolific_stub import TOKEN, ProlificStub, serving_prolific
 from tests.support.studies import prolific_study

@@ -9,12 +9,11 @@ import pytest
 
 from coeval.domain import Person, Proof
 from coeval.errors import InputError, NotAllowedError, NotFoundError
-from coeval.extensions.prolific import api, lookup
+from coeval.extensions.prolific import api, requests_log
 from coeval.extensions.prolific.api import UnansweredError
-from coeval.extensions.prolific.lookup import settle
 from coeval.extensions.prolific.publication import Draft, draft_study, publish_study, top_up
-from coeval.extensions.prolific.request_types import Outcome
-from coeval.extensions.prolific.requests_log import list_asked
+from coeval.extensions.prolific.queries import Outcome
+from coeval.extensions.prolific.requests_log import list_asked, settle
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import plans
 from coeval.usecases.sessions import sign_in
@@ -53,7 +52,9 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
     study: Context, owner: Person, stub: ProlificStub
 ) -> None:
     draft = Draft(
-        minutes=20, title="Read answers", description="Rate <answers> & say why.",
+        minutes=20,
+        title="Read answers",
+        description="Rate <answers> & say why.",
         actions={"done": "approve"},
     )
     draft_study(study, owner, "demo", draft, dry_run=False)
@@ -182,7 +183,7 @@ def test_a_draft_without_an_answer_is_looked_up_and_not_made_twice(
         draft_study(study, owner, "demo", DRAFT, dry_run=False)
     with pytest.raises(InputError, match="look up that request first"):
         draft_study(study, owner, "demo", DRAFT, dry_run=False)
-    monkeypatch.setattr(lookup, "WAIT_MINUTES", -1)
+    monkeypatch.setattr(requests_log, "WAIT_MINUTES", -1)
     report = settle(study, owner, "demo", 1)
     if made:
         assert report.title == "Request 1 was done"

@@ -10,10 +10,16 @@ import pytest
 
 from coeval.cli.commands import main
 from coeval.errors import InputError
-from coeval.extensions.replication.cells import Cell, Replication, alike, load_printed
+from coeval.extensions.replication.cells import (
+    Cell,
+    Replication,
+    alike,
+    load_printed,
+    summarise,
+    write_replication,
+)
 from coeval.extensions.replication.closer_look import ROWS, replicate_closer_look
 from coeval.extensions.replication.coeval_paper import replicate_coeval
-from coeval.extensions.replication.files import summarise, write_replication
 
 STORY = {"story requirement": "Write about a kite.", "story": "The kite flew high."}
 

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 from coeval.errors import InputError
-from coeval.extensions.replication.cells import Cell, Replication
+from coeval.extensions.replication.cells import Cell, Replication, render_cells, write_replication
 from coeval.extensions.replication.esa import replicate_esa
-from coeval.extensions.replication.files import render_cells, write_replication
 
 DOCUMENTS, LINES, SYSTEMS = 12, 4, ("one", "two", "three")
 SECONDS = {"ESA": 40.0, "GEMBA": 30.0}
