@@ -78,17 +78,6 @@ class Hub:
         self.endpoint, self.has_token = endpoint or USUAL, bool(token)
         self.api: HfApi = HfApi(endpoint=self.endpoint, token=token or False)
 
-    def search(self, words: str, limit: int = 20) -> list[str]:
-        """Return the names of data sets that match the words, most downloaded first.
-
-        Raises:
-            InputError: the Hub cannot be reached.
-        """
-        with self.translated("the list of data sets"):
-            return [
-                info.id for info in self.api.list_datasets(search=words[:200], limit=limit, sort="downloads")
-            ]
-
     def look(self, repo: str, revision: str = "") -> Listing:
         """Return a data set at the commit of a revision.
 

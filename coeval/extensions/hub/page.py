@@ -9,7 +9,7 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
-from coeval.extensions.hub.address import START, is_hub_address, parse_address
+from coeval.extensions.hub.address import is_hub_address, parse_address
 from coeval.extensions.hub.card import LICENCES
 from coeval.extensions.hub.client import Listing
 from coeval.extensions.hub.transfer import (
@@ -21,13 +21,12 @@ from coeval.extensions.hub.transfer import (
     preview_hub,
     preview_push,
     push_study,
-    search_hub,
 )
 from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.server.payloads import tell
-from coeval.ui.setup.import_views import hint_view, refused_view, title_of
+from coeval.ui.setup.import_views import refused_view, title_of
 from coeval.ui.tabs import LoadedPanel, Update, more_settings, need_task
 from coeval.usecases.study_import import ImportOptions, ImportReport
 
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
 
 
 class HubBox:
-    """The Hub section of the import page: a search field, the data sets found, and the parts of the chosen
-    one.
+    """The Hub section of the import page: the name of a data set, and its parts.
 
     A part is an address that includes the commit. The import page passes the components of the preview to
     ``wire``.
@@ -48,22 +46,20 @@ class HubBox:
         with more_settings("hub-box", "From the Hugging Face Hub"):
             with gr.Row(elem_classes="actions"):
                 self.words = gr.Textbox(
-                    label="Name or search words",
+                    label="Data set",
                     placeholder="OWNER/NAME",
                     max_length=300,
                     elem_id="hub-words",
                 )
                 self.find = gr.Button("Find", elem_id="hub-find", scale=0, min_width=100)
-            self.name = gr.Dropdown([], label="Data sets found", visible=False, elem_id="hub-name")
             self.part = gr.Dropdown([], label="Config and split", visible=False, elem_id="hub-part")
             self.show = gr.Button("Show the first rows", visible=False, elem_id="hub-show")
-        self.outputs = [self.name, self.part, self.show]
+        self.outputs = [self.part, self.show]
 
     def wire(self, seen: list[Any]) -> None:
         tab, listed = self.tab, [*self.outputs, self.tab.note]
         for event in (self.find.click, self.words.submit):
             tab.on(event, self.on_find, [self.words], listed)
-        tab.on(self.name.input, self.on_find, [self.name], listed)
         tab.on(self.show.click, self.on_part, [self.part, tab.into, tab.name], seen)
 
     def fits(self, address: str) -> bool:
@@ -73,14 +69,8 @@ class HubBox:
         return import_hub(self.context, person, address, slug, options)
 
     def on_find(self, person: Person, slug: str, words: str | None) -> Update:
-        asked = (words or "").strip()
         try:
-            if not asked:
-                raise InputError("Enter the name of a data set, or words to search for.")
-            if not names_data_set(asked):
-                found = search_hub(self.context, person, asked)
-                return {self.tab.note: hint_view(), **self.list_found(found, asked)}
-            listing = look_at_hub(self.context, person, asked)
+            listing = look_at_hub(self.context, person, (words or "").strip())
             return {self.tab.note: found_note(listing), **self.list_parts(listing)}
         except CoevalError as error:
             return {self.tab.note: refused_view(error)}
@@ -96,22 +86,6 @@ class HubBox:
             return {**tab.with_preview(seen, title, address or ""), **listed}
         except CoevalError as error:
             return tab.without_preview(refused_view(error))
-
-    def list_found(self, names: list[str], words: str) -> Update:
-        """Show the data sets that a search found as choices.
-
-        Raises:
-            InputError: no data set matches.
-        """
-        if not names:
-            raise InputError(
-                f"The Hub has no data set that matches “{words[:80]}”: try other words, or the full name."
-            )
-        return {
-            self.name: gr.Dropdown(names, value=None, visible=True),
-            self.part: gr.Dropdown([], value=None, visible=False),
-            self.show: gr.Button(visible=False),
-        }
 
     def list_parts(self, listing: Listing) -> Update:
         """Show the parts of a data set as choices.
@@ -132,22 +106,9 @@ class HubBox:
             whole = f"the whole study · {plural(len(listing.study.files), 'file')}, {listing.study.size / 1e6:,.1f} MB"
             choices.insert(0, (whole, str(listing.address(listing.study))))
         return {
-            self.name: gr.Dropdown([listing.repo], value=listing.repo, visible=True),
             self.part: gr.Dropdown(choices, value=choices[0][1], visible=True),
             self.show: gr.Button(visible=True),
         }
-
-
-def names_data_set(words: str) -> bool:
-    """Return whether the words are the full name of a data set.
-
-    Raises:
-        InputError: they look like an address, but are not valid.
-    """
-    if not words.startswith(START) and "/" not in words:
-        return False
-    parse_address(words)
-    return True
 
 
 def found_note(listing: Listing) -> Node:

@@ -1,4 +1,4 @@
-"""Search, preview and import data sets of the Hub; preview a study and send it there after confirmation."""
+"""Preview and import data sets of the Hub; preview a study and send it there after confirmation."""
 
 from __future__ import annotations
 
@@ -25,16 +25,6 @@ from coeval.usecases.study_import import USUAL, ImportOptions, ImportReport, Ori
 def open_hub(context: Context) -> Hub:
     """Return a client for the Hub and token in the settings."""
     return Hub(context.settings.snapshots.endpoint, context.settings.snapshots.token)
-
-
-@use_case(OWNERS)
-def search_hub(context: Context, person: Person, words: str) -> list[str]:
-    """Search the Hugging Face Hub for data sets.
-
-    Raises:
-        InputError: the Hub cannot be reached.
-    """
-    return open_hub(context).search(words)
 
 
 @use_case(OWNERS)
@@ -150,7 +140,7 @@ def preview_push(context: Context, person: Person, slug: str, target: Target) ->
     Raises:
         InputError: the name or the licence is invalid, or the data set cannot be changed.
     """
-    repo, hub = _check(context, slug, target), _open_hub(context)
+    repo, hub = _check(context, slug, target), open_hub(context)
     standing = look_before(hub, repo)
     if standing is not None and target.private and not standing.private:
         raise InputError(f"{repo} is public: choose public visibility, or another name. Nothing was sent.")
@@ -205,7 +195,7 @@ def push_study(
         InputError: the name is missing, the study has changed since the preview, or the Hub refuses. The data
         set is then unchanged.
     """
-    repo, hub = _check(context, slug, target), _open_hub(context)
+    repo, hub = _check(context, slug, target), open_hub(context)
     if confirmed.strip() != repo:
         raise InputError(f"Type the full name of the data set, {repo}, to send the study. Nothing was sent.")
     with _written(context, person, slug, repo, target.licence) as (facts, folder):
@@ -219,10 +209,6 @@ def push_study(
             hub, repo, paths, private=target.private, message="The current state of the study, sent by CoEval"
         )
     return Pushed(repo, sent, f"{START}{repo}@{sent.revision}", f"{hub.endpoint}/datasets/{repo}")
-
-
-def _open_hub(context: Context) -> Hub:
-    return Hub(context.settings.snapshots.endpoint, context.settings.snapshots.token)
 
 
 def _check(context: Context, slug: str, target: Target) -> str:

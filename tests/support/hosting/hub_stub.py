@@ -50,7 +50,6 @@ class HubStub:
         app = Starlette(
             routes=[
                 Route("/api/repos/create", self.create, methods=["POST"]),
-                Route("/api/datasets", self.search),
                 Route(api, self.info),
                 Route(api + "/revision/{revision}", self.info),
                 Route(api + "/tree/main", self.tree),
@@ -141,10 +140,6 @@ class HubStub:
         parts = self.files.get("README.md", b"").decode().split("---\n")
         return yaml.safe_load(parts[1]) if len(parts) > 2 else {}
 
-    async def search(self, request: Request) -> Response:
-        words = request.query_params.get("search", "")
-        known = [{"id": "team/study", "private": self.private, "tags": []}] if words in "team/study" else []
-        return await self._refusal(request) or JSONResponse(known)
 
     async def tree(self, request: Request) -> Response:
         found = [

@@ -499,7 +499,6 @@ def setup_tasks() -> list[Door]:
         *(
             Door(f"extensions.hub.transfer.{name}", setup(button, put=put, first=("import",), pick=False), OWN, OWN)
             for name, button, put in (
-                ("search_hub", "hub-find", fixed(hub_words="study")),
                 ("look_at_hub", "hub-find", fixed(hub_words="team/study")),
                 ("preview_hub", "hub-show", hub_part),
                 ("import_hub", "import-go", hub_seen),

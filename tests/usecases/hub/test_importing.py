@@ -14,7 +14,7 @@ from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.extensions.hub import client
 from coeval.extensions.hub.address import parse_address
-from coeval.extensions.hub.transfer import import_hub, look_at_hub, preview_hub, search_hub
+from coeval.extensions.hub.transfer import import_hub, look_at_hub, preview_hub
 from coeval.settings import Snapshots
 from coeval.store.queries import tasks
 from coeval.usecases.access import Context
@@ -71,7 +71,6 @@ def test_an_address_names_a_part_at_a_commit() -> None:
 def test_a_part_is_looked_at_and_imported_with_its_commit(
     filled: HubStub, context: Context, owner: Person
 ) -> None:
-    assert search_hub(context, owner, "study") == ["team/study"]
     listing = look_at_hub(context, owner, REPO)
     assert [part.name for part in listing.parts] == ["qa/train", "qa/test", "plain/train"]
     assert listing.revision == filled.sha
@@ -133,7 +132,7 @@ def test_every_fault_is_one_sentence_and_writes_nothing(
         import_hub(context, owner, f"{REPO}/qa/none", "t")
     nowhere = replace(context.settings, snapshots=Snapshots(endpoint="http://127.0.0.1:9"))
     with pytest.raises(InputError, match=r"The Hub at http://127.0.0.1:9 cannot be reached.*HF_ENDPOINT"):
-        search_hub(replace(context, settings=nowhere), owner, "x")
+        look_at_hub(replace(context, settings=nowhere), owner, REPO)
     with context.store.read() as db:
         assert tasks.list_tasks(db) == []
 
