@@ -140,7 +140,6 @@ class HubStub:
         parts = self.files.get("README.md", b"").decode().split("---\n")
         return yaml.safe_load(parts[1]) if len(parts) > 2 else {}
 
-
     async def tree(self, request: Request) -> Response:
         found = [
             {"type": "file", "path": name, "size": len(data), "oid": self.sha}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coeval.errors import CoevalError, InputError
+from coeval.errors import InputError
 from coeval.extensions.prolific.api import Client, RefusedError, UnansweredError
 from coeval.settings import load_settings
 from tests.support.hosting.prolific_stub import TOKEN, ProlificStub, serving_prolific
