@@ -108,6 +108,12 @@ def test_a_search_by_the_services_id_finds_one(owner: Page) -> None:
     owner.get_by_text(f"{WAITING} people wait for a decision").wait_for()
 
 
+def test_who_begins_to_wait_is_shown_without_a_reload(host: Host, owner: Page) -> None:
+    name = host.hand_in()
+    owner.get_by_text(f"{WAITING + 1} people wait for a decision").wait_for()
+    owner.locator("#crowd-reviews").get_by_text(name, exact=True).wait_for()
+
+
 def test_all_who_wait_are_chosen_and_admitted_together(host: Host, owner: Page) -> None:
     owner.click("#crowd-waiting")
     owner.locator("#crowd-who .token").nth(WAITING).wait_for()

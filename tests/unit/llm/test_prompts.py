@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coeval.domain import ColumnRole, Criterion, Instance, Message, Request, Scale, Task
+from coeval.domain import ColumnRole, Criterion, Instance, Scale, Task
 from coeval.errors import InputError
 from coeval.llm.prompting.questions import evaluation_schema
 from coeval.llm.prompting.template_files import FOLDER, PERSONAS, JudgeOptions, load_template
@@ -22,7 +22,6 @@ from coeval.llm.prompting.template_values import (
     render_scale,
 )
 from coeval.llm.protocols.protocol import Brief, build_protocol, list_protocols
-from coeval.llm.running.forecast import estimate_tokens
 from tests.support.models.single_judgment import render_calls
 
 TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer", guidelines="Be fair.",
@@ -198,25 +197,6 @@ def test_a_criterion_and_its_scale_read_as_people_read_them() -> None:
     assert render_scale(Scale(0, 1)) == "whole numbers from 0 (lowest) to 1 (highest)"
     schema = evaluation_schema(Scale(1, 3))
     assert schema["properties"]["score"] == {"type": "integer", "enum": [1, 2, 3]}  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"protocol": "guess"}, "no protocol 'guess': use one of coeval"),
-        ({"samples": 0}, "use 1 to 100"),
-        ({"protocol": "ensemble", "samples": 1}, "use 2 to 100"),
-    ],
-)
-def test_impossible_options_are_refused(values: dict[str, object], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        render_calls(TASK, CRITERION, INSTANCE, JudgeOptions("m", **values))  # type: ignore[arg-type]
-
-
-def test_tokens_are_estimated_without_a_tokeniser() -> None:
-    # a word of 6 letters is 1 and one of 22 is 3, four digits are 2, the signs 1, two ideographs 2: with the message 13
-    text = "rating antidisestablishmental 2024 -> 猫猫"
-    assert estimate_tokens(Request("m", (Message("user", text),))) == 13
 
 
 def test_a_template_may_place_the_reference_itself_fenced(tmp_path: Path) -> None:

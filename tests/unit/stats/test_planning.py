@@ -22,7 +22,7 @@ from coeval.stats.sample_size import (
     pilot_from,
     pilot_of,
 )
-from tests.benchmarks.coverage import Design, alphas_of, rare_loss_cells, simulate, stopping_cells
+from tests.benchmarks.coverage import simulate, stopping_cells
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
@@ -41,22 +41,6 @@ def test_people_by_hand() -> None:
     # phi of k people is 1 / (1 + 2 / k) for equal components: 8 people give .8
     assert people_for(1, 1, 1, 0.8) == 8
     assert people_for(0, 1, 1, 0.8) is None
-
-
-@pytest.mark.slow
-def test_the_documents_asked_for_give_the_width_wanted() -> None:
-    """A pilot of 25 documents plans; studies of the planned size are as precise as was asked."""
-    rng, design = np.random.default_rng(3), Design(25, 2, 3, 3)
-    asked = []
-    for _ in range(20):
-        alpha = alphas_of(design.draw(rng))["mean over criteria"]
-        asked.append(documents_for_width(alpha.se, 25, 0.08).documents)
-    size = int(np.median([n for n in asked if n]))
-    widths = [
-        (found.ci_high - found.ci_low) / 2
-        for found in (alphas_of(design.draw(rng, size))["mean over criteria"] for _ in range(10))
-    ]
-    assert np.mean(widths) == pytest.approx(0.08, rel=0.15)
 
 
 def test_an_assumed_study_shows_the_spread_that_was_assumed() -> None:
@@ -136,13 +120,6 @@ def test_a_plan_says_which_scores_its_numbers_come_from(arm: str, told: str) -> 
 def test_looking_after_every_document_errs_as_rarely_as_promised() -> None:
     rates = {cell: rate for cell, (rate, _) in simulate(stopping_cells(40), 60).items()}
     assert len(rates) == 1 and all("at any look" in cell and rate <= 0.05 for cell, rate in rates.items())
-
-
-@pytest.mark.slow
-def test_rare_large_losses_do_not_mislead_the_rule() -> None:
-    """Ten differences that are nearly all 0 say little about a mean that one difference in twenty makes."""
-    rates = [rate for rate, _ in simulate(rare_loss_cells(40), 120).values()]
-    assert len(rates) == 1 and rates[0] <= 0.05
 
 
 def test_the_betting_interval_is_where_the_capital_reaches_the_inverse_of_the_error() -> None:

@@ -9,11 +9,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from coeval.ui.components import charts
-from coeval.ui.components.theme import EMBED, FAINT, SERIES, blank
+from coeval.ui.components.theme import FAINT, SERIES
 
 NAN = float("nan")
 WORDS = "What the chart shows, in words."
@@ -164,12 +162,6 @@ def test_actions_stack_in_their_order_each_in_its_own_colour() -> None:
     assert [(row["action"], row["order"]) for row in data(spec)[0]] == [("approve", 0), ("revise", 1)]
 
 
-def test_scores_are_sorted_as_numbers() -> None:
-    encoding = layer(charts.confusion(crossed(), WORDS, x="x", y="y"), "rect")["encoding"]
-    assert encoding["x"]["sort"] == ["1", "9", "10"]
-    assert encoding["y"]["sort"] == ["10", "9", "1"]
-
-
 def test_more_people_than_colours_are_grey_and_named_on_hover() -> None:
     few = charts.curves(lines(len(SERIES)), WORDS, x="x", y="y").to_dict()["encoding"]
     assert few["color"]["scale"]["range"] == SERIES
@@ -182,18 +174,6 @@ def test_only_what_has_an_interval_has_whiskers() -> None:
     whiskers, points = data(charts.pairs(sources(), WORDS, title="mean"))
     assert [row["series"] for row in whiskers] == ["People"]
     assert [row["series"] for row in points] == ["People", "Model"]
-
-
-@given(st.text(max_size=400))
-def test_a_label_has_at_most_two_lines_of_its_width(text: str) -> None:
-    found = charts.wrapped(text).split("\n")
-    assert 1 <= len(found) <= 2
-    assert all(len(line) <= 34 for line in found)
-
-
-def test_the_blank_drawing_draws_nothing() -> None:
-    drawing = json.loads(blank().plot)
-    assert drawing["mark"]["opacity"] == 0 and drawing["usermeta"] == EMBED
 
 
 def test_times_have_units_and_both_ends_of_an_axis_are_labelled() -> None:

@@ -121,12 +121,6 @@ def test_one_fenced_or_refused_answer_gives_no_form_up() -> None:
     assert {body["response_format"]["type"] for body in stub.bodies} == {"json_schema"}
 
 
-def test_text_is_asked_for_in_the_request_of_a_question_without_schema() -> None:
-    with start_stub(lambda body: "4") as stub:
-        ask(stub, Request("m", QUESTION.messages))
-    assert set(stub.bodies[0]) == {"model", "messages"}
-
-
 @pytest.mark.parametrize(
     ("refuses", "sent", "dropped"),
     [

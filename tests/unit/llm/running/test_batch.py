@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.domain import Call, Message, Request
-from coeval.errors import InputError
 from coeval.llm.running import batch_files
 from coeval.llm.running.batch_files import BadLine, BatchWriter, custom_id, read_batch, write_batch
 from coeval.llm.running.ledger import Prices, answer_of
@@ -89,11 +88,6 @@ def test_the_lines_are_those_of_the_format(tmp_path: Path) -> None:
     assert line["body"]["messages"] == [{"role": "user", "content": "Question 1 – “ü”"}]
 
 
-def test_a_question_is_written_once(tmp_path: Path) -> None:
-    written = write_batch([(question(1), 0), (question(2), 0), (question(1), 0)], tmp_path / "out.jsonl")
-    assert written.written == 2 == len(read_lines(tmp_path / "out.jsonl"))
-
-
 def test_files_are_split_at_the_number_of_requests(tmp_path: Path) -> None:
     with BatchWriter(tmp_path / "out.jsonl", max_requests=4) as writer:
         for n in range(10):
@@ -117,15 +111,6 @@ def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
         writer.add(question(1), 0)
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "out.jsonl").write_text("mine")
-    with pytest.raises(InputError, match="already exists"):
-        write_batch([(question(1), 0)], tmp_path / "out.jsonl")
-    with pytest.raises(InputError, match="cannot be written"):
-        write_batch([(question(1), 0)], tmp_path / "nowhere" / "out.jsonl")
-    assert (tmp_path / "out.jsonl").read_text() == "mine"
 
 
 def test_errors_are_kept_line_by_line(tmp_path: Path) -> None:
@@ -171,11 +156,6 @@ def test_a_line_without_end_is_passed_over(tmp_path: Path, monkeypatch: pytest.M
     found = list(read_batch(path))
     assert isinstance(found[0], BadLine) and found[0].line == 1
     assert isinstance(found[1], Call) and len(found) == 2
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
-        list(read_batch(tmp_path / "none.jsonl"))
 
 
 @given(st.lists(st.binary(max_size=60), max_size=6))

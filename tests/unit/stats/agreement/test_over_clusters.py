@@ -18,7 +18,6 @@ from coeval.stats.agreement.alpha import alpha_levels, mean_alpha, paired_units
 from coeval.stats.agreement.unit_kinds import UnitKinds
 from coeval.stats.clusters import Clusters, jackknife_interval, mean_interval
 from coeval.stats.rating_matrix import Ratings, parse_ratings
-from tests.benchmarks.coverage import intraclass_cells, simulate
 
 LEVELS = ("nominal", "ordinal", "interval")
 DOCUMENTS = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4, 4, 5, 5])
@@ -522,11 +521,3 @@ def test_intraclass_intervals_leave_out_documents_with_all_their_units() -> None
         assert tuple(told(found[form], names).values()) == (6, "units", 0.8, 11, 8)
         assert found[form].p_value == value.p_value and "bias" not in found[form].details
         assert found[form].ci_low < value < found[form].ci_high
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("values", [2, 7])
-def test_intraclass_intervals_of_skewed_scales_cover(values: int) -> None:
-    """Of 120 draws; a band that only tells what is plainly wrong: without the two units they covered .79 of two."""
-    for cell, (rate, _) in simulate(intraclass_cells(20, values), 120).items():
-        assert rate >= 0.89, (cell, rate)
