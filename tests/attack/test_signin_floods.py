@@ -180,13 +180,3 @@ def test_an_address_is_what_trusted_proxies_say_and_nobody_else(
     }
     asyncio.run(ProxyHeadersMiddleware(app, proxies)(scope, None, None))  # type: ignore[arg-type]
     assert seen == [address]
-
-
-def test_a_space_s_visitor_cannot_choose_an_address(tmp_path: Path) -> None:
-    from coeval.settings import SPACE_OAUTH
-    from coeval.ui.run import _config
-    from coeval.ui.server.readiness import Draining
-
-    settings = load_settings(dict.fromkeys(SPACE_OAUTH, "x"), db=tmp_path / "coeval.db")
-    config = _config(Context(Store(settings.db), settings), "127.0.0.1", 0, Draining())
-    assert "*" not in config.forwarded_allow_ips and "10.0.0.0/8" in config.forwarded_allow_ips

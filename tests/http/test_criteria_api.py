@@ -14,7 +14,6 @@ from coeval.domain import Person, Proposal
 from coeval.ui.app.ballot_routes import add_criteria_api
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.payloads import add_error_answers
-from coeval.usecases import criteria_rounds
 from coeval.usecases.access import Context
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -43,14 +42,6 @@ def body(sheet: dict[str, Any], action: str = "approve", **values: Any) -> dict[
     return {"round": sheet["round"], "revision": sheet["revision"], "rows": rows, "added": [], **values}
 
 
-def test_nobody_without_a_session(ask: Callable[[str], TestClient]) -> None:
-    sheet = ask("Ana").get(f"{BASE}/ballot").json()
-    client = ask("")
-    asked = [client.get(f"{BASE}/{path}") for path in ("ballot", "ballot/history", "decisions")]
-    asked += [client.post(f"{BASE}/{path}", json=body(sheet)) for path in ("ballot", "decisions")]
-    assert {(answer.status_code, answer.json()["error"]) for answer in asked} == {(401, "sign_in")}
-
-
 def test_a_ballot_sent_twice_is_saved_once_and_another_is_stale(ask: Callable[[str], TestClient]) -> None:
     client = ask("Ana")
     sheet = client.get(f"{BASE}/ballot").json()
@@ -62,16 +53,6 @@ def test_a_ballot_sent_twice_is_saved_once_and_another_is_stale(ask: Callable[[s
     versions = client.get(f"{BASE}/ballot/history").json()["versions"]
     assert [one["revision"] for one in versions] == [1]
     assert [line["label"] for line in versions[0]["lines"]] == ["Be true.", "Be kind."]
-
-
-def test_a_sheet_of_an_earlier_round_is_stale(
-    ask: Callable[[str], TestClient], context: Context, owner: Person
-) -> None:
-    client = ask("Ana")
-    sheet = client.get(f"{BASE}/ballot").json()
-    criteria_rounds.open_round(context, owner, "demo", [Proposal("Be brief.")], instead_of=sheet["round"])
-    stale = client.post(f"{BASE}/ballot", json=body(sheet)).json()
-    assert stale["error"] == "stale" and [row["text"] for row in stale["now"]["rows"]] == ["Be brief."]
 
 
 def test_a_tie_holds_the_wording_that_a_voter_wrote(ask: Callable[[str], TestClient]) -> None:

@@ -9,7 +9,6 @@ import pytest
 from coeval.datasets.example_studies import ANNOTATORS, ORIGIN, SLUG, build_finished_example
 from coeval.domain import Arm, Person
 from coeval.errors import NotAllowedError
-from coeval.rules.evaluation_rows import name_rows
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import get_criteria_set
@@ -39,17 +38,6 @@ def test_it_is_the_same_every_time_and_every_arm_overlaps() -> None:
     assert min(per_unit.values()) >= 2
     assert {one.planted for one in study.submissions} == {"", "score"}
     assert all((one.first_score is None) == (one.arm is not Arm.FIRST) for one in study.submissions)
-
-
-def test_scores_and_lines_fit_what_was_shown() -> None:
-    study = build_finished_example(FINISHED)
-    for one in study.submissions:
-        assert one.score is not None and one.score in range(1, 6)
-        (line,) = [row for row, name in zip(one.rows, name_rows(one.rows), strict=True) if name == "Score"]
-        kept = one.arm is not Arm.BLIND and one.score == one.shown_score
-        assert (line.action == "approve") == kept
-    for imported in study.runs:
-        assert all(draft.rows[2].quotes[0].start == 0 for draft in imported.drafts)
 
 
 def test_a_new_file_has_both_studies_and_nobody_owns_it_yet(context: Context) -> None:

@@ -71,39 +71,3 @@ def test_an_unknown_task_in_the_address_is_named(owner: Any, server: Running) ->
     for address in ("?task=gone-away", "admin/?task=gone-away"):
         page.goto(f"{server.url}/{address}")
         expect(page.locator(".toast-body")).to_contain_text("You cannot open the task “gone-away”")
-
-
-def test_an_answer_of_the_owner_leaves_the_top_bar_whole(owner: Any, server: Running, browser: Any) -> None:
-    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
-    enter(page, server.url, "Annie")
-    page.goto(f"{server.url}/?task=demo&tab=scrutiny")
-    page.locator(".wb[data-state=step]").wait_for()
-    page.get_by_role("button", name="Comment", exact=True).click()
-    page.get_by_label("Comment on this instance").fill("The answer ends too soon.")
-    page.get_by_role("button", name="Save comment").click()
-    page.get_by_role("dialog").wait_for(state="detached")
-    said = "It does, and so does the text that it was written from: " + "judge what is there. " * 8
-    owner.goto(f"{server.url}/admin/?task=demo&tab=review")
-    owner.locator("#inbox-messages .message").first.wait_for()
-    settle(owner)
-    owner.locator("#inbox-text textarea").fill(said)
-    owner.get_by_role("button", name="Send answer").click()
-    owner.locator("#inbox-messages").get_by_text("There are no open flags or comments").wait_for()
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 720})
-        page.reload()
-        page.get_by_text("1 answer").click()
-        answer = page.locator(".answers li")
-        expect(answer).to_contain_text(f"No. 1 · Owner: {said.strip()}")
-        inside = """(one) => { const at = one.getBoundingClientRect();
-            return at.top >= 40 && at.left >= 0 && at.right <= innerWidth; }"""
-        assert answer.evaluate(inside), width
-        bar = page.locator("#top-bar").bounding_box()
-        for part in ("#me summary >> nth=0", "#me summary >> nth=1", "#me a[href=signout]"):
-            at = page.locator(part).bounding_box()
-            assert at["width"] > 10 and at["height"] < 40, (width, part)
-            assert at["y"] + at["height"] <= bar["y"] + bar["height"], (width, part)
-            assert at["x"] + at["width"] <= width, (width, part)
-        answer.get_by_role("link", name="No. 1").click()
-        page.locator(".wb-answer").wait_for()
-    page.context.close()

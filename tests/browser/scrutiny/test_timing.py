@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from tests.support.screens.bench import Bench
 
 
-HIDE = """(hidden) => {
-    Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
-    document.dispatchEvent(new Event('visibilitychange'));
-}"""
-
-
 def open_clocked(page: Page, bench: Bench) -> Page:
     """The first step, with the page's clocks standing still at its opening."""
     page.clock.install()
@@ -52,33 +46,6 @@ def test_a_long_pause_counts_for_a_minute(page: Page, bench: Bench) -> None:
     assert page.evaluate("performance.now()") - before == pytest.approx(315_000, abs=50)
     opening = 2_500  # at most: the page's own clock ran while it opened
     assert 75_000 <= confirm(page, bench)["active_ms"] <= 75_000 + opening
-
-
-def test_a_hidden_page_does_not_count(page: Page, bench: Bench) -> None:
-    # 10 s shown, 40 s hidden, 10 s shown: 20 s.
-    open_clocked(page, bench)
-    pass_time(page, 10)
-    page.evaluate(HIDE, True)
-    pass_time(page, 40)
-    page.evaluate(HIDE, False)
-    pass_time(page, 10)
-    assert 20_000 <= confirm(page, bench)["active_ms"] <= 22_500
-
-
-def test_time_goes_on_after_a_reload(page: Page, bench: Bench) -> None:
-    # 30 s, a reload, 12 s: 42 s, and the opening time is the first.
-    open_clocked(page, bench)
-    opened = page.evaluate("Date.now()")
-    pass_time(page, 30)
-    press(page, "a")
-    page.reload()
-    page.locator(".wb[data-state=step]").wait_for()
-    page.mouse.move(7, 7)
-    pass_time(page, 12)
-    page.locator("[data-kind=conclusion]").focus()
-    body = confirm(page, bench)
-    assert 42_000 <= body["active_ms"] <= 46_000
-    assert page.evaluate("(iso) => Date.parse(iso)", body["opened_at"]) <= opened
 
 
 def test_two_tabs_never_count_at_once(page: Page, bench: Bench) -> None:

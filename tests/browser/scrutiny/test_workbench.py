@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from playwright.sync_api import expect
 
 from coeval.rules.arms import Design
@@ -262,18 +261,6 @@ def test_end_and_empty_screens(page: Page, bench: Bench) -> None:
     assert "has no instances yet" in page.locator(".wb-end").inner_text()
 
 
-def test_progress_counts_the_criteria_of_the_instance_begun(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    assert page.locator(".wb-pace").inner_text().startswith("0 done")
-    state = page.locator(".wb-jump-form")
-    assert state.inner_text().split("\n") == ["of 3", "not judged"]
-    bench.save_elsewhere(4)
-    bench.open_bench(page)
-    assert state.inner_text().split("\n") == ["of 3", "1 of 2 criteria judged"]
-    width = "document.querySelector('.wb-track i').style.width"
-    assert float(page.evaluate(width).rstrip("%")) == pytest.approx(100 / 6, abs=0.1)
-
-
 def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, "g")
@@ -285,18 +272,6 @@ def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
     assert page.locator("[data-action=approve]").count() >= 1
     press(page, "g")
     assert panel.count() == 0
-
-
-def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(page: Page, bench: Bench) -> None:
-    bench.fail = 403
-    bench.open_bench(page, state="failed")
-    assert "Refused with 403." in page.locator(".wb-end").inner_text()
-    # The tab is left and opened again, as in Gradio, once there is something to judge.
-    bench.fail = 0
-    page.evaluate("() => { document.getElementById('place').style.display = 'none' }")
-    page.wait_for_timeout(100)
-    page.evaluate("() => { document.getElementById('place').style.display = '' }")
-    at_step(page, "1", "1")
 
 
 def test_the_key_that_confirms_saves_a_comment_and_nothing_behind_it(page: Page, bench: Bench) -> None:

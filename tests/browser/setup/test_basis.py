@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +9,12 @@ from typing import Any
 
 import pytest
 
-from coeval.ui.app.agreement import agreement_tab
-from coeval.ui.app.agreement.sections import Page
 from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.support.screens.ui_steps import enter
 from tests.support.serving.server import Running, new_context
 from tests.support.studies.scored_study import scored
-
-LATE_SECONDS = 1
 
 
 @pytest.fixture
@@ -46,32 +41,6 @@ def choose(page: Any, name: str, label: str) -> None:
         page.locator("#agreement-scope summary").click()
     page.locator(f"#agreement-{name} input").click()
     page.get_by_role("option", name=label).click()
-
-
-def test_a_choice_made_while_the_tab_is_computed_stays(
-    page: Any, server: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The answer to the first choice carried every dropdown's value, and arrived after the second choice."""
-    pages = agreement_tab.get_pages
-
-    def pages_late(*args: Any) -> Iterator[Page]:
-        for one in pages(*args):
-            yield one
-            time.sleep(LATE_SECONDS)
-
-    page.set_default_timeout(20_000)
-    enter(page, server.url, "Olu")
-    page.goto(f"{server.url}/?task=demo&tab=agreement")
-    page.locator("#agreement-tiles [data-whole=yes]").wait_for()
-    monkeypatch.setattr(agreement_tab, "get_pages", pages_late)
-    scope = page.locator("#agreement-scope")
-    choose(page, "version", "Criteria version 1")
-    scope.get_by_text("criteria version 1 · all arms").wait_for()
-    choose(page, "arm", "Blind scores")
-    scope.get_by_text("criteria version 1 · blind scores").wait_for()
-    page.wait_for_timeout(2500 * LATE_SECONDS)
-    assert "criteria version 1 · blind scores" in scope.inner_text()
-    assert page.locator("#agreement-arm input").input_value() == "Blind scores"
 
 
 def test_version_and_arm_are_those_of_the_whole_tab(page: Any, server: Running) -> None:

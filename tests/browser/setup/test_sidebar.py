@@ -149,25 +149,6 @@ def test_the_keys_of_the_side_bar(owner: Any, server: Running) -> None:
     assert page.evaluate("() => document.activeElement.closest('[role=tabpanel]') !== null")
 
 
-def test_on_a_phone_the_side_bar_is_a_menu(owner: Any, server: Running) -> None:
-    page = owner
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{server.url}/admin/?task=demo&tab=people")
-    menu = page.locator(".tab-menu")
-    expect(menu).to_have_text("People")
-    expect(menu).to_have_attribute("aria-expanded", "false")
-    expect(tab(page, "Data")).to_be_hidden()
-    for name in ("Data", "Pre-fill", "More tools", "Review", "Import", "Tasks"):
-        menu.click()
-        expect(menu).to_have_attribute("aria-expanded", "true")
-        tab(page, name).click()
-        expect(menu).to_have_text(name)
-        expect(tab(page, name)).to_be_hidden()
-        page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
-        settle(page)
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
-
-
 def test_an_annotator_sees_scrutiny_and_the_criteria_during_a_vote(
     page: Any, server: Running, context: Context, slug: str
 ) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from coeval.datasets import load_demo, load_study
 from coeval.domain import Proposal, Study
-from coeval.errors import InputError
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "demo"
 
@@ -27,12 +26,6 @@ def test_every_pair_has_a_draft(demo: tuple[Study, tuple[Proposal, ...]]) -> Non
     pairs = {(one.instance, one.criterion) for one in study.runs[0].drafts}
     assert pairs == {(one.external_id, each.text) for one in study.instances for each in study.criteria}
     assert len(study.runs[0].drafts) == len(pairs) == 75
-
-
-def test_it_says_that_it_was_written(demo: tuple[Study, tuple[Proposal, ...]]) -> None:
-    study, _ = demo
-    assert study.task.origin == "demo" and study.runs[0].run.model == "written for the demo"
-    assert study.submissions == () and "Written for this project" in study.notes[0]
 
 
 def test_the_ballot_holds_the_criteria_and_two_to_refuse(demo: tuple[Study, tuple[Proposal, ...]]) -> None:
@@ -64,13 +57,3 @@ def test_the_demo_imports_under_any_name_and_the_answers_by_their_columns() -> N
     assert load_study(FOLDER / "study.json", slug="mine").task.slug == "mine"
     answers = load_study(FOLDER / "new_answers.csv", slug="mine")
     assert len(answers.instances) == 10 and len({one.document for one in answers.instances}) == 5
-
-
-def test_another_or_a_cut_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "study.json"
-    path.write_text('{"format": "coeval-demo", "instances": []}', encoding="utf-8")
-    with pytest.raises(InputError, match=r"lacks a part of the demo"):
-        load_demo(path)
-    path.write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="is not a file of the demo"):
-        load_demo(path)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from coeval.datasets import FIELDS, RATING_FIELDS, preview
-from coeval.errors import InputError
 
 
 def write(tmp_path: Path, text: str, name: str = "a.csv") -> Path:
@@ -59,11 +58,6 @@ def test_fixed_formats_show_their_instances(shared_data: Path) -> None:
     assert shown.rows[0][0] == "1" and "dream" in shown.rows[0][3]
 
 
-def test_a_broken_file_is_refused_before_the_import(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="line 3"):
-        preview(write(tmp_path, "input,output\na,b\nc\n"))
-
-
 ARTICLE = "The ferry left the island at noon.\nIt came back at night."
 
 
@@ -76,13 +70,6 @@ def test_ids_that_repeat_for_each_system_are_proposed_as_source_ids(tmp_path: Pa
     assert twice.mapping["instance"] == "id" and not twice.notes
     asked = preview(write(tmp_path, rows), mapping={"instance": "id"})
     assert asked.mapping["instance"] == "id" and not asked.notes
-
-
-def test_texts_are_told_from_source_ids(tmp_path: Path) -> None:
-    head = "document,input,output,note\n"
-    shown = preview(write(tmp_path, f'{head}"{ARTICLE}",Summarise.,A ferry.,short\nd2,Again.,A.,short\n'))
-    assert shown.texts == {"document"} and "source ids are made from it" in shown.notes[0]
-    assert not preview(write(tmp_path, f"{head}d1,Summarise.,A ferry.,short\n")).texts
 
 
 def test_a_document_that_holds_texts_is_the_input_where_there_is_no_other(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from coeval.stats import cohen_kappa, fleiss_kappa, gwet_ac, icc, krippendorff_alpha, percent_agreement
-from coeval.stats.agreement.two_raters import kappas_of_tables
 
 LEVELS = ("nominal", "ordinal", "interval")
 law = settings(deadline=None, max_examples=60)
@@ -147,11 +146,6 @@ def test_undefined_alpha_says_why(ratings: list[list[float | None]], reason: str
         assert math.isnan(other) and other.reason
 
 
-def test_percent_agreement_stands_beside_undefined_alpha() -> None:
-    assert percent_agreement([[3, 3], [3, 3]]) == 1.0
-    assert krippendorff_alpha([[3, 3], [3, 3]]).percent_agreement == 1.0
-
-
 def test_skew_hurts_alpha_and_not_ac1() -> None:
     """95 of 100 units agree on "no"; the rest are one-sided: alpha -.02, AC1 .95 (notes on skew)."""
     a = np.array([0] * 95 + [1, 1, 0, 0, 0])
@@ -204,27 +198,6 @@ def test_icc_with_missing_ratings_recovers_the_truth() -> None:
     assert not found.icc21.complete and found.icc21.ci_low < found.icc21 < found.icc21.ci_high
 
 
-def test_icc_of_annotators_who_share_nothing_is_undefined() -> None:
-    apart = [[1, 2, 3, None, None, None], [2, 2, 4, None, None, None]]
-    apart += [[None, None, None, 1, 5, 3], [None, None, None, 2, 4, 3]]
-    found = icc(apart)
-    assert "share no unit" in found.icc21.reason and found.icc11.defined
-
-
-@law
-@given(tables(annotators=(3, 4)))
-def test_complete_icc_matches_the_textbook_mean_squares(table: np.ndarray) -> None:
-    full = np.nan_to_num(table, nan=3.0)
-    k, n = full.shape
-    grand, units, judges = full.mean(), full.mean(axis=0), full.mean(axis=1)
-    between = k * ((units - grand) ** 2).sum() / (n - 1)
-    raters = n * ((judges - grand) ** 2).sum() / (k - 1)
-    error = ((full - units - judges[:, None] + grand) ** 2).sum() / ((n - 1) * (k - 1))
-    bottom = between + (k - 1) * error + k * (raters - error) / n
-    assume(bottom > 1e-9 and between > 1e-9)
-    assert icc(full)["ICC(2,1)"] == pytest.approx((between - error) / bottom, abs=1e-9)
-
-
 @pytest.mark.parametrize("raters", [3, 4, 7])
 def test_icc_of_complete_tables_is_that_of_the_textbook_however_they_fall(raters: int) -> None:
     """Mean squares by hand: one singular value of the raters' equations is nought and must count as nought."""
@@ -245,13 +218,6 @@ def test_the_interval_of_icc21_has_the_errors_degrees_of_freedom() -> None:
     """Shrout and Fleiss's table 2: (n - 1)(k - 1) = 15 degrees of freedom give [.0188, .7611]."""
     judges = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
     assert icc(judges)["ICC(2,1)"].ci == pytest.approx((0.0188, 0.7611), abs=5e-5)
-
-
-def test_kappa_of_two_who_never_agree_is_minus_one() -> None:
-    """[[0, 2], [2, 0]]: pa = 0, pe = 1/2, (0 - 1/2) / (1 - 1/2) = -1."""
-    tables = np.array([[[0.0, 2.0], [2.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], [[4.0, 0.0], [0.0, 0.0]]])
-    kappas = kappas_of_tables(tables, np.eye(2))
-    assert kappas[0] == cohen_kappa([1, 1, 2, 2], [2, 2, 1, 1]) == -1 and np.isnan(kappas[1:]).all()
 
 
 COLLAPSING = np.full((2, 9), np.nan)

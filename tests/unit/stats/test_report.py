@@ -25,11 +25,9 @@ from coeval.stats import (
     tables_markdown,
 )
 from coeval.stats.basis import Basis
-from coeval.stats.estimates import plain
 from coeval.stats.frames import Planned, StudyFrames
 from coeval.stats.report.missing import missing_section
 from coeval.stats.report.model_vs_people import choose_labels
-from coeval.stats.report.raters import reliability_section, reliability_tables
 from coeval.stats.report.systems import compare_pairs, systems_section
 from coeval.ui.app.agreement.systems import _tiles
 from tests.support.studies.stats_frames import make_frames, simulate_frames
@@ -265,43 +263,6 @@ def test_reliability_is_that_of_the_intraclass_correlations(
         assert row["phi"]["1"] == pytest.approx(forms["ICC(2,1)"], abs=0.01)
         values = list(row["phi"].values())
         assert values == sorted(values) and row["n_people"] == 5
-
-
-def test_components_of_variance_have_intervals_or_say_why_not(
-    study: StudyFrames, report: dict[str, Any]
-) -> None:
-    for row in report["reliability"]["per_criterion"]:
-        assert set(row["intervals"]) == {"item", "person", "residual"}
-        for name, spread in row["intervals"].items():
-            assert spread["ci_low"] <= row[name] <= spread["ci_high"] and spread["clusters"] == 20
-            assert spread["interval_kind"].startswith("jackknife over documents")
-    rows = {row["criterion"]: row for row in report["reliability"]["per_criterion"]}
-    told = reliability_tables(reliability_section(study))[0].frame
-    for row in told.to_dict(orient="records"):
-        for name, column in (
-            ("item", "between_instances"),
-            ("person", "between_people"),
-            ("residual", "rest"),
-        ):
-            limits = rows[row["criterion"]]["intervals"][name]
-            assert (row[f"{column}_ci_low"], row[f"{column}_ci_high"]) == (
-                limits["ci_low"],
-                limits["ci_high"],
-            )
-    flat = make_frames(
-        [
-            {"annotator": who, "instance": f"i{k}", "score": 3 + (k + place) % 2}
-            for place, who in enumerate("ab")
-            for k in range(4)
-        ]
-    )
-    section = reliability_section(flat)
-    spread = plain(section)["per_criterion"][0]["intervals"]["item"]
-    assert spread == {"no_interval": "the estimate is 0, the lowest possible value"}
-    assert (
-        "No interval for between instances (clear), between people (clear): the estimate is 0"
-        in reliability_tables(section)[0].note
-    )
 
 
 THREE = [

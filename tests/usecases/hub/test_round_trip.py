@@ -17,8 +17,6 @@ from coeval.extensions.hub.study_tables import CONFIGS, file_of
 from coeval.extensions.hub.transfer import (
     Target,
     import_hub,
-    look_at_hub,
-    preview_hub,
     preview_push,
     push_study,
 )
@@ -110,55 +108,6 @@ def test_a_column_of_images_comes_back_as_one(context: Context, owner: Person, h
     came = stand(context, "again")
     assert came.task.columns == {"photo": ColumnRole.IMAGE}
     assert tuple(one.context["photo"] for one in came.instances) == photos
-
-
-def test_votes_and_a_whole_task_leave(context: Context, owner: Person, hub: HubStub) -> None:
-    import_study(context, owner, scored(["Ann", "Bo"], n_documents=1))
-    with context.store.write() as db:
-        (task,) = [each for each in tasks.list_tasks(db) if each.slug == "demo"]
-        db.conn.execute(
-            "INSERT INTO ballot_round (task, version, round, opened_at) VALUES (?, 1, 1, '2026-01-01')",
-            [task.id],
-        )
-        db.conn.execute(
-            "INSERT INTO ballot (ballot_round, annotator, revision, saved_at) "
-            "SELECT 1, id, 1, '2026-01-02' FROM annotator WHERE name IN ('Ann', 'Bo')"
-        )
-        db.conn.execute(
-            "INSERT INTO vote (ballot, position, action, reason, new_text) "
-            "SELECT id, 0, 'add', 'NA', '=1+1 🌱' FROM ballot"
-        )
-        tasks.update_task(db, replace(task, guidelines="One\r\n\u2028two \u202e", description="007"))
-    address = push(context, owner, "demo")
-    votes = read_rows(hub, "votes")
-    assert [(vote["reason"], vote["new_text"], vote["proposal"]) for vote in votes] == [
-        ("NA", "=1+1 🌱", None)
-    ] * 2
-    work = {row["person"] for row in read_rows(hub, "submissions")}
-    assert {vote["person"] for vote in votes} == work and not work & {"Ann", "Bo"}
-    seen = preview_hub(context, owner, address)
-    assert (seen.format, seen.n_rows) == ("coeval-hub", 2)
-    assert look_at_hub(context, owner, "team/study").is_ours
-    import_hub(context, owner, address, "again")
-    assert stand(context, "again").task.guidelines == "One\r\n\u2028two \u202e"
-    report = import_hub(context, owner, f"{address}/instances/train", "table")
-    assert report.instances == 2 and report.submissions == 0, "one config is a table like others"
-
-
-def test_columns_leave_under_their_names_whatever_their_order_in_the_export(
-    context: Context, owner: Person, hub: HubStub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import_study(context, owner, scored(["Ann", "Bo"], n_documents=1))
-    push(context, owner, "demo")
-    before = read_rows(hub, "scores")
-    assert len({row["score"] for row in before} | {row["revision"] for row in before}) > 1
-    other = exports.SCORES.replace(
-        "s.bulk, s.opened_at, s.submitted_at", "s.submitted_at, 'x' AS extra, s.opened_at, s.bulk"
-    )
-    assert other != exports.SCORES
-    monkeypatch.setattr(exports, "SCORES", other)
-    push(context, owner, "demo")
-    assert read_rows(hub, "scores") == before
 
 
 def test_work_leaves_with_how_it_came_out(context: Context, owner: Person, hub: HubStub) -> None:

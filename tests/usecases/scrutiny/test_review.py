@@ -20,7 +20,7 @@ from coeval.usecases.scrutiny.review import (
     list_disputes,
     list_habits,
 )
-from coeval.usecases.scrutiny.steps import Step, Where, get_step, mark_instance, suggest_criterion
+from coeval.usecases.scrutiny.steps import Step, Where, get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.support.studies.scrutiny_steps import here, save
@@ -119,36 +119,6 @@ def test_every_revision_is_exported_with_its_lines(
         rows = csv.DictReader((tmp_path / name).open(encoding="utf-8", newline=""))
         found = [(row["annotator"], row["revision"], row["latest"]) for row in rows]
         assert found == [one for one in expected for _ in range(lines)], name
-
-
-def test_every_suggestion_is_exported(
-    context: Context, owner: Person, people: list[Person], step: Step, tmp_path: Path
-) -> None:
-    assert step.instance
-    for person, text in ((people[0], "Be brief."), (people[0], "Be kind."), (people[1], "Be brief.")):
-        suggest_criterion(context, person, "demo", step.instance.id, text)
-    export_folder(context, owner, "demo", tmp_path)
-    rows = csv.DictReader((tmp_path / "suggestions.csv").open(encoding="utf-8", newline=""))
-    assert [(row["annotator"], row["criterion"]) for row in rows] == [
-        ("Ana", "Be brief."),
-        ("Ana", "Be kind."),
-        ("Ben", "Be brief."),
-    ]
-
-
-def test_marks_are_exported_with_every_change(
-    context: Context, owner: Person, people: list[Person], tmp_path: Path
-) -> None:
-    step = get_step(context, people[0], "demo")
-    assert step.instance
-    mark_instance(context, people[0], "demo", step.instance.id, comment="odd")
-    mark_instance(context, people[0], "demo", step.instance.id, flagged=True)
-    export_folder(context, owner, "demo", tmp_path)
-    rows = list(csv.DictReader((tmp_path / "marks.csv").open(encoding="utf-8", newline="")))
-    assert [(r["annotator"], r["flagged"], r["comment"], r["latest"]) for r in rows] == [
-        ("Ana", "0", "odd", "0"),
-        ("Ana", "1", "odd", "1"),
-    ]
 
 
 def test_habits_count_what_showed_a_draft(

@@ -111,11 +111,6 @@ def test_samples_of_a_question_are_one_call_unless_the_model_gives_one_at_a_time
     assert (alone.calls, alone.answers, alone.prompt_tokens) == (4_800, 4_800, 480_000)
 
 
-def test_forecast_without_a_sample() -> None:
-    found = forecast([], 10, Prices(), answer_tokens=220)
-    assert (found.calls, found.completion_tokens) == (10, 2200)
-
-
 @pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
 def test_prices_that_are_none(price: float) -> None:
     with pytest.raises(InputError, match="million prompt tokens"):

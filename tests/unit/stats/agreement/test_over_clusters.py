@@ -157,23 +157,8 @@ def test_the_interval_beside_alpha_is_that_of_the_coefficient_without_each_docum
     assert (found.details["clusters"], found.details["n_units"]) == (6, 11)
 
 
-def test_units_that_nobody_rated_change_no_interval() -> None:
-    table = even_table()
-    more = np.hstack([table, np.full((3, 2), np.nan)])
-    found = [
-        gwet_ac(each, clusters=clusters, value_domain=POINTS).ci
-        for each, clusters in ((table, DOCUMENTS), (more, np.append(DOCUMENTS, [5, 6])))
-    ]
-    assert found[0] == pytest.approx(found[1])
-
-
 def test_the_interval_of_percent_agreement_over_two_clusters_stays_a_share() -> None:
     assert percent_agreement([[5, 2, 5, 1], [4, 2, 4, 3]], clusters=[0, 0, 1, 1]).ci == (0.0, 1.0)
-
-
-def test_percent_agreement_of_one_score_alone_has_no_interval() -> None:
-    found = percent_agreement([[3, 3, 3], [3, 3, 3]])
-    assert found == 1 and np.isnan(found.ci).all()
 
 
 def test_what_is_undefined_stays_so_over_clusters() -> None:
@@ -212,10 +197,6 @@ def test_the_units_added_are_of_the_rarest_score_and_between_it_and_the_commones
     """Of 3 people: 1 eight times, 3 once, 4 never. Rarest of those that occur is 3; a split of 3 is 1 to 2."""
     units = held([[1, 1, 1], [1, 1, 3], [1, 1, 1]], [1, 2, 3, 4])
     assert units.two_units().tolist() == [[0, 0, 3, 0], [2, 0, 1, 0]]
-
-
-def test_of_two_scores_the_other_one_is_the_rarest() -> None:
-    assert held([[1, 1], [1, 1]], [1, 2]).two_units().tolist() == [[0, 2], [1, 1]]
 
 
 @pytest.mark.parametrize(("score", "other"), [(1, 2), (2, 1), (3, 2)])
@@ -338,34 +319,6 @@ def test_fewer_replicates_are_drawn_of_very_many_kinds(monkeypatch: pytest.Monke
     monkeypatch.setattr(unit_kinds, "MOST_DRAWN", 1000)
     found = krippendorff_alpha(fine_table(), replicates=1000)
     assert found.details["replicates"] == 200
-
-
-def test_mqm_scores_have_an_alpha_for_each_criterion_a_mean_and_a_change_without_one_person() -> None:
-    """Sums of weights 0.1, 1, 5 and 25 with more than 40 different values: nothing that can be computed is refused."""
-    draw = np.random.default_rng(5)
-    weights = np.array([0.0, 0.1, 1.0, 5.0, 25.0])
-
-    def scores() -> np.ndarray:
-        quality = draw.integers(1, 6, (1, 60))
-        errors = draw.integers(0, 3, (4, 60, 4)) * (draw.random((4, 60, 4)) < 0.5) * (quality[..., None] > 2)
-        return -(errors @ weights[1:])
-
-    tables = [scores(), scores()]
-    assert all(len(np.unique(table)) > 40 for table in tables)
-    clusters = Clusters(np.arange(60) // 3, "documents")
-    mean = mean_alpha([parse_ratings(table) for table in tables], [clusters] * 2)
-    alphas = [krippendorff.alpha(table, level_of_measurement="ordinal") for table in tables]
-    assert mean == pytest.approx(np.mean(alphas)) and mean.details["n_criteria"] == 2
-    without = [
-        np.mean(
-            [krippendorff.alpha(t[:, clusters.code != one], level_of_measurement="ordinal") for t in tables]
-        )
-        for one in range(20)
-    ]
-    assert told(mean, ("se", "ci_low", "ci_high")) == pytest.approx(wanted_interval(float(mean), without))
-    same = percent_agreement(tables[0], clusters=clusters)
-    assert same.defined and same.ci_low < same < same.ci_high
-    assert "more than 40 different scores" in str(gwet_ac(tables[0]).reason)
 
 
 # --- the mean over criteria -------------------------------------------------------------------------------
