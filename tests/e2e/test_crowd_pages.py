@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
-from coeval.domain import Plan
+from coeval.domain import Plan, StudyState
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.usecases.access import OPERATOR, Context
@@ -81,6 +83,26 @@ def host(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
 def code_of(page: Page) -> str:
     page.locator(".code").wait_for()
     return page.locator(".code").inner_text()
+
+
+def test_the_pages_of_a_worker_follow_the_study(host: Host) -> None:
+    host.open_study("follows", Plan(per_instance=2, batch=2, quota=4))
+    page = host.begin("follows")
+    news = page.locator("#study-news")
+    for state, said in (
+        (StudyState.PAUSED, "The study is paused"),
+        (StudyState.RUNNING, ""),
+        (StudyState.CLOSED, "accepts no more work"),
+    ):
+        plans.set_state(host.context, OPERATOR, "follows", state)
+        expect(news).to_have_text(re.compile(said or "^$"), timeout=5_000)
+    host.confirm(page)  # it is refused, and what was decided stays on the screen
+    page.locator(".wb").get_by_text("is closed and accepts no more work").wait_for()
+    assert page.locator(".rt-row").count() > 0
+    page.get_by_role("link", name="To the study’s page").click()
+    page.get_by_text("The study is closed").wait_for()
+    plans.set_state(host.context, OPERATOR, "follows", StudyState.RUNNING)
+    expect(page.get_by_role("link", name="Go to work")).to_be_visible(timeout=5_000)
 
 
 def test_failed_checks_end_the_part_with_a_page_of_its_own(host: Host) -> None:

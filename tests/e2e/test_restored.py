@@ -260,10 +260,10 @@ def test_a_worker_is_led_back_to_the_study_after_the_disk_was_wiped(browser: Bro
         host.kill9()
         for path in db.parent.iterdir():
             path.unlink()
-        host.restart()
-
         for press in ("a", "a", "a", "a", "Control+Enter"):
             page.keyboard.press(press)
+        host.restart()
+
         page.get_by_text("Welcome back").wait_for()  # nobody typed the address
         assert "password" not in page.content().lower()
         page.get_by_role("button", name="Continue").click()

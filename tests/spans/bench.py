@@ -36,6 +36,7 @@ DRAFT = (
 def make_span_study(
     context: Context,
     *,
+    slug: str = SLUG,
     typology: Typology | None = None,
     texts: Sequence[tuple[str, str]] = ((SOURCE, OUTPUT), ("Two.", "Zwei Dinge.")),
     drafts: Sequence[Sequence[Span]] = (DRAFT, ()),
@@ -45,11 +46,11 @@ def make_span_study(
         Instance(f"s{n}", source, output, f"d{n}", "A") for n, (source, output) in enumerate(texts, 1)
     )
     import_study(
-        context, OPERATOR, Study(Task(SLUG, "Translation", "Translate.", "Source", "Translation"), instances)
+        context, OPERATOR, Study(Task(slug, "Translation", "Translate.", "Source", "Translation"), instances)
     )
-    annotation.set_typology(context, OPERATOR, SLUG, typology or load_typology("wmt"))
+    annotation.set_typology(context, OPERATOR, slug, typology or load_typology("wmt"))
     with context.store.write() as db:
-        task = tasks.get_task(db, SLUG)
+        task = tasks.get_task(db, slug)
         assert task is not None
         run = queries.add_run(db, task.id, SpanRun("gemba", "m", {}, "Olu"))
         known = tasks.get_instance_ids(db, task.id, [one.external_id for one in instances])

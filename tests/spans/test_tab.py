@@ -257,22 +257,6 @@ def test_a_hostile_text_is_only_text(page: Page, context: Context) -> None:
         assert page.evaluate("window.hit") is None
 
 
-def test_what_is_typed_after_a_click_on_a_line_is_no_command(page: Page, desk: Desk) -> None:
-    desk.open(page)
-    to_draft(page)
-    page.locator(".sp-line q").nth(1).click()
-    page.keyboard.type("Add, delete and mark 3 words")
-    assert actions(page) == ["none"] * 3 and page.locator(".ce-toast").count() == 1
-    page.keyboard.press("Escape")
-    page.keyboard.press("d")
-    assert actions(page) == ["none", "delete", "none"]
-    page.locator(".sp-line").nth(0).locator(".sp-buttons button").first.click()
-    page.evaluate(  # a digit of another script, which chooses the severity of the span that is next
-        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: '٣', code: 'Digit3', bubbles: true}))"
-    )
-    assert actions(page) == ["approve", "delete", "revise"]
-
-
 LONG = f"{SOURCE} " + "More of the article follows here. " * 150
 
 

@@ -171,8 +171,10 @@ def _show_work(visit: Visit, page: int) -> StudyView:
     )
     guidelines = paragraphs(visit.plan.terms.guidelines.replace("\n---\n", "\n\n"))
     passed = visit.attempts[-1] if visit.attempts and visit.attempts[-1].passed else None
+    paused = tr("The study is paused: no new work is assigned.")
     return StudyView(
         [
+            el("p.lead", paused) if visit.plan.state is StudyState.PAUSED else "",
             el("p.lead", _say_passed(passed)) if passed and not part.finished else "",
             el("p.lead", f"{done} {waiting}"),
             el("p", _say_needed(visit)),

@@ -208,7 +208,7 @@ def _add_work(app: FastAPI, context: Context) -> None:
                 return RedirectResponse(f"../{slug}", 303)
             return render_page(
                 "work", title=visit.task.name, base="../../", slug=slug, task=task.slug, back=back, kind=kind,
-                stage=tr(STAGES[kind]), person=person.uid, filter="all" if look == "all" else "",
+                stage=tr(STAGES[kind]), state=_state(visit), person=person.uid, filter="all" if look == "all" else "",
             )  # fmt: skip
 
         return _guarded(show, "../../")
@@ -235,7 +235,11 @@ def _show(context: Context, request: Request, slug: str, page: int, preview: str
         return RedirectResponse(f"../signin?next=s/{slug}", 303)
     visit = onboarding.get_visit(context, person, slug) if person else front
     if visit.standing is not None:
-        return _page(visit, show_withdrawal(visit) if leave else show_visit(visit, page))
+        return (
+            _page(visit, show_withdrawal(visit))
+            if leave
+            else _page(visit, show_visit(visit, page), follows=True)
+        )
     if service:
         return _page(
             visit, show_preview(front, "consent") if _is_team(context, request) else show_closed_door(visit)
@@ -364,7 +368,20 @@ def _guarded(show: Callable[[], Response], base: str = "../") -> Response:
         return render_page("message", 403, title="CoEval", text=tell(error), base=base)
 
 
-def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "", status: int = 200) -> Response:
+def _state(visit: Visit) -> str:
+    """Return what a page follows (``static/core/follow_study.js``)."""
+    return f"{visit.plan.state} {visit.situation if visit.standing else ''}"
+
+
+def _page(
+    visit: Visit,
+    view: StudyView,
+    root: str = "../",
+    error: str = "",
+    status: int = 200,
+    *,
+    follows: bool = False,
+) -> Response:
     # the page's links are relative to /s/
     return render_page(
         "study",
@@ -376,6 +393,8 @@ def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "", sta
         error=error,
         body=[node for node in view.body if node],
         forms=view.forms,
+        follows=follows,
+        state=_state(visit),
         kind=view.kind,
         stage=tr(STAGES[view.kind]) if view.kind in STAGES else "",
     )

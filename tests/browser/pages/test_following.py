@@ -21,8 +21,8 @@ from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 
-WITHIN = 8_000
-"""Milliseconds: a look every 3 s, and this machine is shared."""
+WITHIN = 5_000
+"""Milliseconds: a look every 2 s, and then what changed."""
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +109,6 @@ def test_an_idle_page_asks_for_one_number_and_nothing_else(
     page.wait_for_timeout(2_000)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.wait_for_timeout(7_000)
+    page.wait_for_timeout(6_000)
     ours = {url.split("?")[0].rsplit("/", 2)[1] for url in asked if "heartbeat" not in url}
     assert ours == {"revision"} and len(asked) <= 4, asked

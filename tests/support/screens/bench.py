@@ -34,6 +34,7 @@ from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.ui.server.identity import COOKIE, get_person
+from coeval.ui.server.scripts import render_tags
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.scrutiny.steps import Step, Where, get_step
@@ -57,6 +58,7 @@ SCREEN_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <link rel="stylesheet" href="../ui/css/coeval.css"><link rel="stylesheet" href="../ui/css/app.css">
 <link rel="stylesheet" href="../ui/css/study.css">
 <script type="module" src="../ui/main.js"></script>
+{tags}
 <body><h1 class="ce-sr">CoEval</h1><main id="place"></main><script type="module">
   /* stands in for Gradio: props with a value, watchers called on a push from the server, events that are counted */
   const props = {{ value: {value} }};
@@ -191,11 +193,11 @@ class Bench:
         return page
 
     def open_table(self, page: Any, part: str = "ballot", name: str = "Ana") -> Any:
-        """The ballot, or the owner's decisions, alone on a page."""
+        """The ballot, the owner's decisions, or the screen of an extension, alone on a page."""
         self.sign_in(page, name)
         self.watch(page)
         page.goto(f"{self.root}/table/{self.slug}?part={part}")
-        page.locator(".rt-row").first.wait_for()
+        page.locator(".rt-row, .sp[data-state=work]").first.wait_for()
         return page
 
     def watch(self, page: Any) -> None:
@@ -223,7 +225,8 @@ def add_pages(app: FastAPI, context: Context) -> None:
 
     def show(request: Request, slug: str, part: str = "scrutiny") -> HTMLResponse:
         value = {"task": slug, "person": get_person(context, request).uid}
-        return HTMLResponse(SCREEN_PAGE.format(value=json.dumps(value), part=json.dumps(part)))
+        tags = render_tags("../ui/")
+        return HTMLResponse(SCREEN_PAGE.format(value=json.dumps(value), part=json.dumps(part), tags=tags))
 
     app.router.routes.insert(0, APIRoute("/bench/{slug}", show))
     app.router.routes.insert(0, APIRoute("/table/{slug}", show))

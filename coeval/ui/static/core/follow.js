@@ -5,7 +5,7 @@
 
 import { appRoot } from './api.js';
 
-const EVERY_MS = 3000;
+const EVERY_MS = 2000;
 
 /** The event on `window` for screens that wait for something. */
 export const CHANGED = 'coeval-changed';
