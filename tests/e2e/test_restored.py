@@ -21,6 +21,7 @@ from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import plans
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_place, make_study
+from tests.support.screens.ui_steps import wait_a_while
 from tests.support.serving.live_server import LiveServer
 from tests.support.studies.crowd_links import ARABIC_TERMS, query
 
@@ -269,8 +270,9 @@ def test_a_worker_is_led_back_to_the_study_after_the_disk_was_wiped(browser: Bro
         page.get_by_role("button", name="Continue").click()
         page.get_by_role("link", name="Go to work").click()
         page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
-        page.wait_for_timeout(1000)
-        saved = list_saved(db)
+        for _ in wait_a_while(page):
+            if len(saved := list_saved(db)) > 1:
+                break
         assert saved[:1] == before and len(saved) == 2, "the answer that waited in the browser was sent"
 
         page.context.clear_cookies()

@@ -24,7 +24,7 @@ from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import ImportOptions, import_file
 from tests.support.screens.axe import faults
-from tests.support.screens.ui_steps import enter, press, settle, unfold
+from tests.support.screens.ui_steps import enter, press, settle, unfold, wait_a_while
 from tests.support.serving.server import Running
 from tests.support.studies.rubrics_study import make_known_rubrics, serve_rubrics_judge
 
@@ -54,10 +54,9 @@ class Served:
             return queries.list_submissions(db, task.id)
 
     def wait_saved(self, page: Page, count: int, slug: str = "hb") -> list[Submission]:
-        for _ in range(400):
+        for _ in wait_a_while(page):
             if len(found := self.saved(slug)) >= count:
                 return found
-            page.wait_for_timeout(25)
         raise AssertionError(f"{len(found)} of {count} sheets were saved")
 
     def open(self, page: Page, slug: str = "hb") -> None:

@@ -15,7 +15,7 @@ from coeval.store.queries import people
 from coeval.usecases.access import Context
 from tests.spans.bench import OUTPUT, SLUG, SOURCE, add_annotator, find, make_span_study
 from tests.support.screens.axe import faults
-from tests.support.screens.ui_steps import enter, press
+from tests.support.screens.ui_steps import enter, press, wait_a_while
 from tests.support.serving.server import Running
 
 if TYPE_CHECKING:
@@ -70,10 +70,9 @@ def actions(page: Page) -> list[str]:
 
 
 def wait_saves(page: Page, desk: Desk, count: int) -> list[SpanSubmission]:
-    for _ in range(200):
+    for _ in wait_a_while(page):
         if len(desk.saves()) >= count:
             return desk.saves()
-        page.wait_for_timeout(25)
     raise AssertionError(f"{len(desk.saves())} of {count} saves came")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -81,13 +82,20 @@ def held_back(page: Page, address: str) -> Iterator[list[Any]]:
     asked[0].fallback()
 
 
+def wait_a_while(page: Page) -> Iterator[None]:
+    """Yield again and again, as long as a busy machine may take to change a page."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        yield
+        page.wait_for_timeout(10)
+
+
 def wait_saved(page: Page, bench: Bench, count: int) -> None:
     """Wait until ``count`` submissions are saved and the screen takes decisions again, or is at its end."""
-    for _ in range(400):
+    for _ in wait_a_while(page):
         locked = page.locator(".wb[data-state=step] .rt-act:disabled").count()
         if len(bench.saved()) >= count and not locked:
             return
-        page.wait_for_timeout(10)
     raise AssertionError(f"{len(bench.saved())} of {count} submissions were saved")
 
 
@@ -110,8 +118,7 @@ def current(page: Page) -> tuple[str, str]:
 
 def at_step(page: Page, position: str, criterion: str) -> None:
     """Wait until that position and criterion are on screen."""
-    for _ in range(400):
+    for _ in wait_a_while(page):
         if current(page) == (position, criterion):
             return
-        page.wait_for_timeout(10)
     raise AssertionError(f"the screen shows {current(page)}, not {(position, criterion)}")
