@@ -113,7 +113,6 @@ def _check(context: Context, options: argparse.Namespace) -> None:
             f"older than this CoEval: {', '.join(health.pending)} will run when CoEval next opens the file"
         )
     lines += [f"{table}: {n:,}" for table, n in health.totals.items()]
-    lines += [f"looks alike: {alike}" for alike in health.alike]
     lines += [f"fault: {fault}" for fault in health.faults]
     lines.append("sound" if health.sound else "damaged: keep this file and go back to the newest good backup")
     report(options, health, lines)

@@ -336,13 +336,12 @@ def _check(scale: Scale, place: str) -> Scale:
 
 
 def read_group(text: str) -> Group | None:
-    """Return the group in a cell; None for other words. Files from earlier versions call the team "researcher".
+    """Return the group in a cell; None for other words.
 
-    >>> read_group("crowd"), read_group("researcher"), read_group("arm b")
+    >>> read_group("crowd"), read_group("team"), read_group("arm b")
     (<Group.CROWD: 'crowd'>, <Group.TEAM: 'team'>, None)
     """
-    named = "team" if text == "researcher" else text
-    return Group(named) if named in set(Group) else None
+    return Group(text) if text in set(Group) else None
 
 
 @dataclass(slots=True)

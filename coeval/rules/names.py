@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable
 
 from coeval.errors import InputError
 from coeval.language import tr
@@ -42,29 +40,6 @@ def normalize_name(text: str) -> str:
 def compose(text: str) -> str:
     """Return a text in Unicode's composed form (NFC), without surrounding blanks, to compare stored names."""
     return text.strip() if text.isascii() else unicodedata.normalize("NFC", text).strip()
-
-
-def find_alike(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return groups of different names that look the same.
-
-    >>> find_alike(["Ana", "Jose\\u0301", "Jos\\u00e9", "Bo"]) == [("Jose\\u0301", "Jos\\u00e9")]
-    True
-    """
-    given = list(names)
-    odd: defaultdict[str, list[str]] = defaultdict(list)
-    for name in given:
-        if (seen := simplify(name)) != name:
-            odd[seen].append(name)
-    plain = {name for name in given if name in odd}
-    groups = (sorted({*alike, *({seen} & plain)}) for seen, alike in odd.items())
-    return sorted(tuple(group) for group in groups if len(group) > 1)
-
-
-def simplify(name: str) -> str:
-    """Return the visible form of a name: no invisible characters or special letter forms, single spaces."""
-    if not name.isascii():
-        name = "".join(c for c in unicodedata.normalize("NFKC", name) if not _is_invisible(c))
-    return " ".join(name.split())
 
 
 def _is_invisible(character: str) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlite_utils import Database as SqliteDatabase
 
-from coeval.rules.names import find_alike, simplify
-from coeval.store.engines.database import Database, scalar, stream
+from coeval.store.engines.database import Database, scalar
 from coeval.store.steps import create_database, list_applied, list_step_names
 
 COUNTED = (
@@ -59,8 +57,6 @@ class Soundness:
     pending: tuple[str, ...]
     totals: dict[str, int]
     faults: tuple[str, ...]
-    alike: tuple[str, ...] = ()
-    """Different names that look the same, from before names had a normal form. People may confuse them."""
 
     @property
     def sound(self) -> bool:
@@ -82,35 +78,6 @@ def _list_triggers(db: SqliteDatabase) -> list[str]:
     """Return triggers that are not CoEval's own: they can change or drop what people save."""
     found, ours = ({one.name: one.sql for one in each.triggers} for each in (db, create_database()))
     return [f"a foreign trigger “{name}”: drop it" for name, sql in found.items() if ours.get(name) != sql]
-
-
-NAMED = {
-    "people": "SELECT '', name FROM annotator",
-    "criteria of “{}”": "SELECT t.slug, c.text FROM criterion c JOIN task t ON t.id = c.task",
-    "instances of “{}”": "SELECT t.slug, i.external_id FROM instance i JOIN task t ON t.id = i.task",
-    "documents of “{}”": "SELECT DISTINCT t.slug, i.document FROM instance i JOIN task t ON t.id = i.task",
-    "systems of “{}”": "SELECT DISTINCT t.slug, i.system FROM instance i JOIN task t ON t.id = i.task",
-}
-
-
-def _list_alike(db: Database) -> Iterator[str]:
-    for what, sql in NAMED.items():
-        # to save memory, read the names twice, and keep only those that look like an unusual one
-        odd = {(slug, seen) for slug, name in stream(db, sql) if (seen := simplify(name)) != name}
-        names: defaultdict[str, list[str]] = defaultdict(list)
-        for slug, name in stream(db, f"{sql} ORDER BY 1, 2") if odd else ():
-            if (slug, simplify(name)) in odd:
-                names[slug].append(name)
-        for slug, given in names.items():
-            for group in find_alike(given):
-                shown = " and ".join(f"“{name[:80]}” ({_spell(name)})" for name in group)
-                yield f"{what.format(slug)}: {shown}"
-
-
-def _spell(name: str) -> str:
-    """Return the unusual characters of a name by code point, or else its length."""
-    odd = [f"U+{ord(character):04X}" for character in name if not character.isascii()]
-    return " ".join(odd[:5]) or f"{len(name)} characters"
 
 
 def _examine_texts(db: SqliteDatabase) -> Iterator[str]:
@@ -146,7 +113,6 @@ def examine_file(db: Database) -> Soundness:
     applied, pending = _list_steps(db)
     if not pending:
         faults += [f"{n:,} {name}" for name, sql in FAULTS.items() if (n := scalar(db, sql))]
-    alike = [] if pending or faults else list(_list_alike(db))
     there = set(db.table_names())
     totals = {table: int(scalar(db, f"SELECT count(*) FROM {table}")) for table in COUNTED if table in there}
-    return Soundness(applied, pending, totals, tuple(faults), tuple(alike))
+    return Soundness(applied, pending, totals, tuple(faults))

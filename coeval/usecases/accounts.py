@@ -211,7 +211,7 @@ def sign_in_with_password(
         raise NotAllowedError(tr("This server does not use passwords: use the sign-in page."))
     tries = _count_try(context, build_keys(name, address, browser), waited)
     with context.store.read() as db:
-        account = _find_account(db, " ".join(compose(name).split()))
+        account = people.get_account(db, "password", " ".join(compose(name).split()))
     if not _is_right(account, password):
         pause = get_pause(context, name, address, browser)
         wrong = tr("The name or the password is wrong.")
@@ -224,14 +224,6 @@ def sign_in_with_password(
         if rehashed:
             people.set_secret(db, account.person.id, rehashed)
         return account.person, open_session(db, account.person, old_token)
-
-
-def _find_account(db: Database, name: str) -> Account | None:
-    account = people.get_account(db, "password", name)
-    if account is None and (person := people.get_person(db, name)):
-        # earlier versions stored names in another Unicode form
-        account = people.get_account_of(db, person.id)
-    return account if account and account.kind == "password" else None
 
 
 def _is_right(account: Account | None, password: str) -> bool:

@@ -30,9 +30,6 @@ from coeval.store.queries import drafts as drafts_module
 from coeval.store.queries import imports
 from coeval.usecases.import_staging import Staging, portions
 
-OLD_KEYS = ("import-", "import.")
-"""Bounds of the keys of earlier versions, which began with the first text; "." follows "-"."""
-
 
 @dataclass(slots=True)
 class ImportReport:
@@ -204,8 +201,6 @@ class _Submissions:
         self.runs = runs
         self.people: dict[str, int] = {}
         self.first_scores: list[Submission] = []
-        with self.staging.context.store.read() as db:
-            self.has_old_keys = imports.has_keys_within(db, *OLD_KEYS)
         # a file lists all people who reviewed one draft together
         self.get_draft = lru_cache(maxsize=1_000)(self._read_draft)
 
@@ -223,7 +218,7 @@ class _Submissions:
         with self.staging.context.store.read() as db:
             instances = self.names.get_instances(db, (submission.instance for submission in portion))
             given = {_key(self.staging.slug, given, instances): given for given in portion}
-            known = self._get_known(db, given)
+            known = imports.get_known_uids(db, given)
         new = {uid: submission for uid, submission in given.items() if uid not in known}
         self._ensure_people({submission.person: submission.group for submission in new.values()})
         built = [
@@ -238,14 +233,6 @@ class _Submissions:
             imports.record_submissions(db, self.staging.batch, built)
         self.report.submissions += len(new)
         self.report.unchanged += len(portion) - len(new)
-
-    def _get_known(self, db: Database, keys: Collection[str]) -> set[str]:
-        """Return those keys that already exist, in the current or the earlier form."""
-        known = imports.get_known_uids(db, keys)
-        if self.has_old_keys:
-            older = {_old_key(key): key for key in keys}
-            known |= {older[key] for key in imports.get_known_uids(db, older)}
-        return known
 
     def _first_score(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
         """Return the score before the draft was shown, saved at the time at which the work began."""
@@ -303,11 +290,6 @@ def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> 
     content = [slug, given.person, given.instance, given.criterion, given.score, rows,
                given.opened_at, given.submitted_at, given.arm, given.run]  # fmt: skip
     return f"{instances[given.instance]}-import-{hashlib.sha256(to_json(content).encode()).hexdigest()}"
-
-
-def _old_key(key: str) -> str:
-    """Return the key that earlier versions gave to the submission."""
-    return key.partition("-")[2]
 
 
 def _shown_score(given: ImportedSubmission, draft: Draft) -> float | None:

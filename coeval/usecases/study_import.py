@@ -19,7 +19,6 @@ from coeval.datasets.example_studies import (
     load_demo,
 )
 from coeval.datasets.rating_rows import MAX_STEPS, parse_scale
-from coeval.datasets.tables.instances import name_document
 from coeval.datasets.tool_files import share_scale
 from coeval.domain import (
     Column,
@@ -183,8 +182,7 @@ def _import(
 ) -> ImportReport:
     task = check_task(source.task)
     with stage_import(context, person, task) as staging:
-        with context.store.read() as db:
-            source = normalize_names(db, staging.task, source)
+        source = normalize_names(source)
         report = ImportReport(
             task.slug, created_task=staging.task is None, notes=list(source.notes), fields=source.fields
         )
@@ -271,12 +269,6 @@ def _set_roles(
 def _refuse_changed(stored: Instance, new: Instance) -> None:
     for name in ("input", "output", "document", "system", "reference", "context"):
         if getattr(stored, name) != getattr(new, name):
-            if name == "document" and name_document(stored.document) == new.document:
-                raise InputError(
-                    f"The source ids of “{stored.external_id}” and other instances of the task are whole texts. "
-                    "Choose in Set-up, under Tasks, who sees the column “document”, then import the file again. "
-                    "Nothing was written."
-                )
             raise InputError(
                 f"Instance “{new.external_id}” already exists in the task with another {name}: give the "
                 "new one another id, or import it into another task. Nothing was written."

@@ -19,7 +19,7 @@ from coeval.store import Database
 from coeval.store.engines.database import chunks
 from coeval.store.queries import people, tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
-from coeval.usecases.name_forms import read_name_forms
+from coeval.usecases.name_forms import item_form, person_form
 from coeval.usecases.study_import import USUAL, import_checked
 
 PORTION = 500
@@ -65,16 +65,15 @@ def import_spans(
     """
     with context.store.read() as db:
         known = tasks.get_task(db, slug)
-        forms = read_name_forms(db, known)
     clean = [
-        replace(one, annotator=forms.person(one.annotator), system=forms.instance(one.system))
+        replace(one, annotator=person_form(one.annotator), system=item_form(one.system))
         for one in collection.annotations
     ]
     texts = _gather_texts(clean)
     usable = [one for one in clean if one.key in texts]
     if not usable:
         raise InputError("No annotation has a text: give the file with the items (--items).")
-    names = {key: forms.instance(f"{key[0]}:{key[1] + 1}") for key in texts}
+    names = {key: item_form(f"{key[0]}:{key[1] + 1}") for key in texts}
     instances = tuple(
         Instance(names[key], text.source, text.output, text.document, key[0]) for key, text in texts.items()
     )

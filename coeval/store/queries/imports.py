@@ -73,12 +73,6 @@ def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
     return known
 
 
-def has_keys_within(db: Database, first: str, last: str) -> bool:
-    """Return whether any submission has a key between ``first`` and ``last``, with a look-up in the index."""
-    sql = "SELECT EXISTS (SELECT 1 FROM submission WHERE uid BETWEEN ? AND ?)"
-    return bool(scalar(db, sql, [first, last]))
-
-
 def record_submissions(
     db: Database, batch: int, submissions: Sequence[tuple[dict[str, Any], Sequence[ScrutinyRow]]]
 ) -> None:

@@ -20,12 +20,8 @@ def person_of(row: dict[str, Any]) -> Person:
 
 
 def get_person(db: Database, name: str) -> Person | None:
-    """Return the person with that name, even if an earlier version stored it in another Unicode form."""
-    row = get_row(db, "SELECT * FROM annotator WHERE name = ?", [name])
-    if row is None and not name.isascii():
-        form = compose(name)
-        alike = (one for one in rows(db, "SELECT * FROM annotator ORDER BY id") if one["name"] != name)
-        row = next((one for one in alike if compose(one["name"]) == form), None)
+    """Return the person with that name, in any Unicode form."""
+    row = get_row(db, "SELECT * FROM annotator WHERE name = ?", [compose(name)])
     return person_of(row) if row else None
 
 

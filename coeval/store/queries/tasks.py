@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from itertools import chain
 from typing import Any
 
 from coeval.clock import now
@@ -21,7 +20,6 @@ from coeval.store.engines.database import (
     insert,
     rows,
     scalar,
-    stream,
     to_json,
 )
 
@@ -210,46 +208,6 @@ def record_columns(db: Database, task: int, columns: Iterable[Column]) -> None:
     )
 
 
-LOOKED_AT = 1_000
-"""The number of instances that are checked for texts as source ids."""
-
-
-def has_text_documents(db: Database, task: int, longest: int) -> bool:
-    """Return whether source ids of a task are texts: longer than ``longest``, or with several lines."""
-    sql = (
-        "SELECT EXISTS (SELECT 1 FROM instance WHERE task = ? AND position <= ?"
-        " AND (length(document) > ? OR document LIKE ?))"
-    )
-    return bool(scalar(db, sql, [task, LOOKED_AT, longest, "%\n%"]))
-
-
-def move_documents(db: Database, task: int, column: str, rename: Callable[[str], str]) -> None:
-    """Move every source id of a task that is a text into that column, and give the document a new name.
-
-    An id that ``rename`` returns unchanged is not a text, and is kept.
-    """
-    texts = "SELECT id, document, context_json FROM instance WHERE task = ? AND document <> ''"
-    found = [row for row in rows(db, texts, [task]) if rename(row["document"]) != row["document"]]
-    db.conn.executemany(
-        "UPDATE instance SET document = ?, context_json = ? WHERE id = ?",
-        [
-            (
-                rename(row["document"]),
-                to_json(json.loads(row["context_json"]) | {column: row["document"]}),
-                row["id"],
-            )
-            for row in found
-        ],
-    )
-    renamed = [(rename(text), text, task) for text in dict.fromkeys(row["document"] for row in found)]
-    for table, owner in (("sealed_document", "seal"), ("run_example", "run")):
-        db.conn.executemany(
-            f"UPDATE {table} SET document = ? WHERE document = ?"
-            f" AND {owner} IN (SELECT id FROM {owner} WHERE task = ?)",
-            renamed,
-        )
-
-
 def get_seed(db: Database, task: int) -> str:
     """Return the secret seed from which a task's orders, arms and planted errors are drawn."""
     return str(scalar(db, "SELECT seed FROM task WHERE id = ?", [task]))
@@ -378,15 +336,9 @@ def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) ->
 
 
 def find_instance(db: Database, task: int, external_id: str) -> Instance | None:
-    """Return the instance with this external id, even if it is stored in another Unicode form."""
-    known = get_instances_by_external_id(db, task, [external_id])
-    if not known:
-        form = compose(external_id)
-        ids = stream(db, "SELECT external_id FROM instance WHERE task = ?", [task])
-        known = get_instances_by_external_id(
-            db, task, [next((one for (one,) in ids if compose(one) == form), "")]
-        )
-    return next(iter(known.values()), None)
+    """Return the instance with this external id, in any Unicode form."""
+    stored = get_instances_by_external_id(db, task, [compose(external_id)])
+    return next(iter(stored.values()), None)
 
 
 def get_instance_ids(db: Database, task: int, ids: Iterable[str]) -> dict[str, int]:
@@ -408,9 +360,3 @@ def add_instances(db: Database, task: int, instances: Iterable[Instance]) -> int
         for position, instance in enumerate(instances, first + 1)
     )
     return count_instances(db, task) - first
-
-
-def list_names(db: Database, task: int) -> Iterator[str]:
-    """Yield the ids, documents and systems of a task's instances, one entry per instance."""
-    sql = "SELECT external_id, document, system FROM instance WHERE task = ?"
-    return chain.from_iterable(stream(db, sql, [task]))

@@ -36,7 +36,7 @@ from coeval.store.queries import (
     tasks,
 )
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.name_forms import read_name_forms
+from coeval.usecases.name_forms import criterion_form, item_form
 
 # Answers compared with their keys: attention checks and the items of an exam.
 
@@ -207,14 +207,13 @@ def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
         current = criteria.get_criteria_set(db, task.id)
         if current is None:
             raise InputError(f"“{task.name}” has no criteria yet: establish them before writing keys.")
-        forms = read_name_forms(db, task)
         rows = [
             (
                 line,
                 row
                 | {
-                    "instance": forms.instance(row["instance"]),
-                    "criterion": forms.criterion(row["criterion"]),
+                    "instance": item_form(row["instance"]),
+                    "criterion": criterion_form(row["criterion"]),
                 },
             )
             for line, row in _read(text)

@@ -288,8 +288,7 @@ def is_their_code(
         account = people.get_account(db, service, worker)
     if account is None or not account.secret:
         return False
-    # words that people chose for themselves in earlier versions keep their spaces
-    if not any(_verify(account.secret, form) for form in (_normal(code), _plain(code))):
+    if not _verify(account.secret, _normal(code)):
         return False
     with context.store.write() as db:
         people.remove_sign_in_tries(db, tried)
@@ -305,10 +304,6 @@ def _verify(secret: str, text: str) -> bool:
 
 def _normal(code: str) -> str:
     return "".join(letter for letter in code[:MAX_CODE] if letter.isalnum()).upper()
-
-
-def _plain(word: str) -> str:
-    return " ".join(word[: MAX_CODE + 1].split()).casefold()
 
 
 def build_pass(context: Context, person: Person) -> str:

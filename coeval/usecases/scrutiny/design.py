@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
-from coeval.datasets.tables.instances import MAX_SOURCE_ID, is_made_up, name_document
 from coeval.domain import CONTEXT_ROLES, Column, ColumnRole, Person, Task
 from coeval.errors import InputError
 from coeval.rules.arms import Design, check_design, describe_overlap, find_telling
@@ -74,20 +73,16 @@ def set_design(context: Context, person: Person, slug: str, design: Design) -> D
 
 # Columns of a task's instances beyond input and output, and who may see them.
 
-SOURCE_TEXT = "document"
-"""The name of the column with source ids, if they are texts."""
-
 
 @use_case(OWNERS)
 def list_columns(context: Context, person: Person, slug: str) -> list[Column]:
-    """Return a task's further columns, and who may see them.
-
-    Earlier versions used a column of texts as source ids. It is listed as a column until its role is chosen.
-    """
+    """Return a task's further columns, and who may see them."""
     with context.store.read() as db:
         task = require_task(db, slug)
         telling = find_telling_columns(db, task)
-        return [replace(column, withheld=column.name in telling) for column in _list_columns(db, task)]
+        return [
+            replace(column, withheld=column.name in telling) for column in tasks.list_columns(db, task.id)
+        ]
 
 
 def find_telling_columns(db: Database, task: Task) -> frozenset[str]:
@@ -122,7 +117,7 @@ def set_columns(context: Context, person: Person, slug: str, roles: Mapping[str,
     """
     with context.store.write() as db:
         task = require_task(db, slug)
-        known = {column.name: column for column in _list_columns(db, task)}
+        known = {column.name: column for column in tasks.list_columns(db, task.id)}
         for name, role in roles.items():
             if name not in known:
                 raise InputError(
@@ -130,19 +125,6 @@ def set_columns(context: Context, person: Person, slug: str, roles: Mapping[str,
                 )
             if role not in CONTEXT_ROLES:
                 raise InputError(f"“{name[:80]}” cannot be {role}: choose one of {', '.join(CONTEXT_ROLES)}.")
-        if SOURCE_TEXT in roles and _is_source_text(db, task):
-            tasks.move_documents(
-                db, task.id, SOURCE_TEXT, lambda text: text if is_made_up(text) else name_document(text)
-            )
         chosen = [Column(name, role, person.name) for name, role in roles.items()]
         tasks.record_columns(db, task.id, [one for one in chosen if one != known[one.name]])
         return tasks.list_columns(db, task.id)
-
-
-def _list_columns(db: Database, task: Task) -> list[Column]:
-    source = [Column(SOURCE_TEXT, ColumnRole.HIDDEN)] if _is_source_text(db, task) else []
-    return [*source, *tasks.list_columns(db, task.id)]
-
-
-def _is_source_text(db: Database, task: Task) -> bool:
-    return SOURCE_TEXT not in task.columns and tasks.has_text_documents(db, task.id, MAX_SOURCE_ID)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.errors import InputError
-from coeval.rules.names import find_alike, normalize_name
+from coeval.rules.names import normalize_name
 
 JOSE = "Jos\u00e9"
 
@@ -42,14 +42,3 @@ def test_a_name_has_its_form_already(text: str) -> None:
         return
     assert normalize_name(name) == name == unicodedata.normalize("NFC", name)
     assert normalize_name(unicodedata.normalize("NFD", name)) == name
-
-
-def test_names_that_look_alike_are_found() -> None:
-    names = ["Ana", "An\u200ba", JOSE, "Jose\u0301", "Bo", "B o", "B  o", "\uff22o", "Zoë"]
-    assert find_alike(names) == [
-        ("Ana", "An\u200ba"),
-        ("B  o", "B o"),
-        ("Bo", "\uff22o"),
-        ("Jose\u0301", JOSE),
-    ]
-    assert find_alike(["Ana", "ana", "Ann", "Jose"]) == []

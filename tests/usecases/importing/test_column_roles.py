@@ -1,4 +1,4 @@
-"""Roles of columns are kept with the task: at an import, and for a file of an earlier version."""
+"""Roles of columns are kept with the task: at an import."""
 
 from __future__ import annotations
 
@@ -9,26 +9,17 @@ import pytest
 
 from coeval.datasets.tables.instances import name_document
 from coeval.domain import (
-    Column,
     ColumnRole,
-    Criterion,
-    EvaluationRow,
-    ImportedDraft,
-    ImportedRun,
     Instance,
     Person,
-    RowKind,
-    Run,
     Study,
     Task,
 )
 from coeval.errors import InputError
-from coeval.extensions.judge import queries_seal
-from coeval.extensions.judge.seal import seal_task
 from coeval.llm.prompting.template_values import render_sample
 from coeval.store.queries import tasks
 from coeval.usecases.access import Context
-from coeval.usecases.scrutiny.design import list_columns, set_columns
+from coeval.usecases.scrutiny.design import set_columns
 from coeval.usecases.study_import import ImportOptions, import_file, import_study
 
 TASK = Task("demo", "Demo", columns={"gold": ColumnRole.HUMAN_SCORE})
@@ -105,41 +96,3 @@ def test_a_document_that_holds_the_article_is_shown_and_names_its_group(
     assert names[0] == names[1] == name_document(ARTICLE) and len(set(names)) == 3
     assert ARTICLE in render_sample(task, stored[0])
     assert not import_file(context, owner, path, "news").changed
-
-
-def test_a_study_whose_source_ids_are_articles_is_mended_without_losing_work(
-    context: Context, owner: Person
-) -> None:
-    """As an earlier version imported it: the article is the name of the document, and nobody sees it."""
-    told = name_document("Sum it up.")
-    instances = tuple(
-        Instance(name, "Sum it up.", name, document, system)
-        for name, document, system in (("1", ARTICLE, "a"), ("2", ARTICLE, "b"), ("3", told, "a"), ("4", "d4", "a"),
-                                                  ("5", "d5", "a"))
-    )  # fmt: skip
-    rows = (EvaluationRow(RowKind.SCORE, "4"),)
-    run = ImportedRun(Run("first", "m", "first", shown=True), (ImportedDraft("1", "Be right.", 4.0, rows),))
-    import_study(context, owner, Study(Task("news", "News"), instances, (Criterion("Be right."),), (run,)))
-    seal_task(context, owner, "news")
-    with context.store.read() as db:
-        before = list(db.query("SELECT part, count(*) AS n FROM sealed_document GROUP BY part ORDER BY part"))
-    assert list_columns(context, owner, "news") == [Column("document", ColumnRole.HIDDEN)]
-    set_columns(context, owner, "news", {"document": ColumnRole.SHOWN})
-    assert list_columns(context, owner, "news") == [Column("document", ColumnRole.SHOWN, owner.name)]
-    with context.store.read() as db:
-        task = tasks.get_task(db, "news")
-        assert task is not None
-        stored = list(tasks.list_instances(db, task.id))
-        seal = queries_seal.get_seal(db, task.id)
-        assert seal is not None
-        sealed = {row["document"] for row in db.query("SELECT document FROM sealed_document")}
-        after = list(db.query("SELECT part, count(*) AS n FROM sealed_document GROUP BY part ORDER BY part"))
-        kept = list(db.query("SELECT instance, score FROM draft"))
-    assert [one.document for one in stored] == [name_document(ARTICLE)] * 2 + [
-        told,
-        *map(name_document, ("d4", "d5")),
-    ]
-    assert [one.context.get("document") for one in stored] == [ARTICLE, ARTICLE, None, "d4", "d5"]
-    assert sealed == {one.document for one in stored} and after == before
-    assert kept == [{"instance": stored[0].id, "score": 4.0}]
-    assert ARTICLE in render_sample(task, stored[0])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from coeval.cli.commands import main
 from coeval.domain import (
     Arm,
     Criterion,
@@ -19,7 +18,7 @@ from coeval.domain import (
     Task,
 )
 from coeval.errors import InputError
-from coeval.store.queries import people, tasks
+from coeval.store.queries import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import open_round
 from coeval.usecases.criteria_sets import establish_list
@@ -108,18 +107,4 @@ def test_names_that_a_person_types_or_a_file_of_keys_holds_are_found_in_any_form
 def test_the_id_of_an_instance_is_found_in_any_form(context: Context, owner: Person) -> None:
     import_study(context, owner, make(NFC))
     for form in (NFC, NFD):
-        seen = view_instance(context, owner, "demo", f" x-{form}")
-        assert seen.instance.external_id == f"x-{NFC}"
-
-
-def test_check_lists_names_that_look_alike(
-    context: Context, owner: Person, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import_study(context, owner, make(NFC))
-    with context.store.write() as db:
-        people.ensure_person(db, "Jose\u0301x"[:-1])  # found as the one that is there
-        db.table("annotator").insert({"name": "Jose\u0301", "role": "annotator", "created_at": ""})
-    main(["check", "--db", context.settings.server or str(context.settings.db)])
-    said = capsys.readouterr().out
-    assert "looks alike: people: “Jose\u0301” (U+0301) and “Jos\u00e9” (U+00E9)\n" in said
-    assert said.count("looks alike") == 1 and said.endswith("sound\n")
+        assert view_instance(context, owner, "demo", f" x-{form}").instance.external_id == f"x-{NFC}"

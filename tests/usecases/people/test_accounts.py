@@ -302,7 +302,3 @@ def test_a_name_signs_in_whatever_form_a_keyboard_gives_it(hosted: Context) -> N
     assert build_keys(composed, "10.0.0.1") == build_keys(apart, "10.0.0.1"), (
         "or tries would be counted apart"
     )
-    with hosted.store.write() as db:  # as an earlier version kept it
-        db.conn.execute("UPDATE annotator SET name = ?", [apart])
-        db.conn.execute("UPDATE account SET subject = ?", [apart])
-    assert get_signed_in(hosted, enter(hosted, composed)) == replace(person, name=apart)
