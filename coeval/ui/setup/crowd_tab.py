@@ -76,9 +76,14 @@ class CrowdTab(Tab):
                         for state in (StudyState.RUNNING, StudyState.PAUSED, StudyState.CLOSED)
                     }
                     save = gr.Button("Save the plan", variant="primary", elem_id="crowd-save", scale=0)
-            self.people = CrowdPeopleBox(self.context, self.task)
             self._build_sure()
-            self._build_keys()
+            keys, set_keys = _build_keys()
+        # a clock in a hidden column does not tick, so the people are not in the form's
+        self.people = CrowdPeopleBox(self.context, self.task)
+        own = [self.off, self.form, self.status, *self.fields.inputs, *self.asks.values()]
+        self.outputs = [*own, *self.people.outputs]
+        self._wire_sure()
+        self.on(set_keys.click, self.on_keys, [keys])
         self.on(use.click, self.on_use, outputs=[self.off, self.form])
         self.on(renew.click, self.on_renew)
         saved = self.on(save.click, self.on_save, self.fields.inputs)
@@ -86,12 +91,10 @@ class CrowdTab(Tab):
 
     def _build_sure(self) -> None:
         """Build the confirmation before a change of state, with a button only for the requested state."""
-        own = [self.off, self.form, self.status, *self.fields.inputs, *self.asks.values()]
-        self.outputs = [*own, *self.people.outputs]
         with gr.Column(elem_classes="card", elem_id="crowd-sure", visible=False) as self.sure:
             self.question = View(elem_id="crowd-question")
             with gr.Row(elem_classes="actions"):
-                leave = gr.Button("Leave it as it is", elem_id="crowd-leave", scale=0, min_width=160)
+                self.leave = gr.Button("Leave it as it is", elem_id="crowd-leave", scale=0, min_width=160)
                 self.yes = {
                     state: gr.Button(
                         f"Yes: {_label(state).lower()} it",
@@ -102,21 +105,14 @@ class CrowdTab(Tab):
                     )
                     for state in self.asks
                 }
+
+    def _wire_sure(self) -> None:
         shown = [self.sure, self.question, *self.yes.values()]
         for state, button in self.asks.items():
             self.on(button.click, partial(self.on_ask, state), outputs=shown)
         for state, button in self.yes.items():
             self.on(button.click, partial(self.on_state, state), outputs=[*self.outputs, self.sure])
-        self.on(leave.click, self.on_leave, outputs=[self.sure])
-
-    def _build_keys(self) -> None:
-        with more_settings("crowd-keys-box", "Answer keys"):
-            keys = gr.Textbox(
-                lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
-                info="In an exam, these are the right answers. In a study, these instances are attention checks.",
-            )  # fmt: skip
-            save = gr.Button("Set the keys", elem_id="crowd-keys-save")
-        self.on(save.click, self.on_keys, [keys])
+        self.on(self.leave.click, self.on_leave, outputs=[self.sure])
 
     def load(self, person: Person, slug: str, note: str = "") -> Update:
         if not slug:
@@ -189,6 +185,15 @@ class CrowdTab(Tab):
     def on_state(self, state: StudyState, person: Person, slug: str) -> Update:
         plans.set_state(self.context, person, need_task(slug), state)
         return {**self.load(person, slug, f"The study is {state}."), self.sure: gr.Column(visible=False)}
+
+
+def _build_keys() -> tuple[gr.Textbox, gr.Button]:
+    with more_settings("crowd-keys-box", "Answer keys"):
+        keys = gr.Textbox(
+            lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
+            info="In an exam, these are the right answers. In a study, these instances are attention checks.",
+        )  # fmt: skip
+        return keys, gr.Button("Set the keys", elem_id="crowd-keys-save")
 
 
 def _label(state: StudyState) -> str:
