@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,7 +13,6 @@ import pytest
 from coeval.domain import Plan, Proof, Standing, Terms
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.ui.server.identity import COOKIE, WAITING, WORKER
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import exams, overview, plans
 from coeval.usecases.study_import import import_study
@@ -99,43 +97,6 @@ def lapse(context: Context) -> None:
         db.conn.execute("UPDATE submission SET submitted_at = ?", [old])
 
 
-def test_a_fresh_browser_with_another_session_is_not_the_worker(host: Host) -> None:
-    host.open_study("victim", Plan(per_instance=5, batch=3, quota=9, terms=TERMS))
-    victim, code = join(host, "victim", 1)
-    save(victim, "victim", 2)
-    attacker = host.server.browser()
-    page = attacker.get("/s/victim", params=host.address("victim", 1, "invented"))
-    assert "Welcome back" not in page.text and "return code" in page.text
-    form = dict(hidden_of(page.text))
-    for sent in (form, form | {"code": "ABCD-EFGH-JKMN"}, form | {"session": "a1"}, form | {"seal": ""}):
-        assert attacker.post("/s/victim/consent", data=sent).status_code == 403
-    attacker.cookies.set(WORKER, "1.forged")
-    assert attacker.post("/s/victim/consent", data=form).status_code == 403
-    assert COOKIE not in attacker.cookies
-    assert attacker.post("/api/scrutiny/victim/step").status_code in (401, 403)
-    # without a session the answer leads to the link again
-    assert attacker.post("/s/victim/withdraw", data={"code": code}).status_code in (303, 401, 403)
-    asked = attacker.post("/s/victim/ask", data=form)
-    number = asked.text.partition('<p class="code">')[2].partition("</p>")[0]
-    assert re.fullmatch(r"\d{6}", number) and WAITING in attacker.cookies
-    assert number in attacker.get("/s/victim", params=host.address("victim", 1)).text
-    assert attacker.post("/s/victim/consent", data=form).status_code == 403
-    # nothing of the victim's changed, and they go on in their own browser
-    (row,) = host.rows("victim")
-    assert (row.participant.finished, row.state, row.participant.repeats) == (2, Standing.ADMITTED, ())
-    save(victim, "victim", 1)
-    # the pass brings the victim back where the session has ended; the cookie is the server's alone to read
-    kept = next(cookie for cookie in victim.cookies.jar if cookie.name == WORKER)
-    assert kept.has_nonstandard_attr("HttpOnly")
-    victim.cookies.delete(COOKIE)
-    again = victim.get("/s/victim", params=host.address("victim", 1))
-    assert "Welcome back" in again.text
-    assert victim.post("/s/victim/consent", data=dict(hidden_of(again.text))).status_code == 303
-    # and the code brings them in elsewhere
-    other = host.server.browser()
-    assert other.post("/s/victim/consent", data=form | {"code": code}).status_code == 303
-
-
 def test_an_invented_study_earns_no_unseen_second_reward(host: Host) -> None:
     """An unsigned link proves no study either: whoever edits it comes from a study that nobody else came from."""
     slug = "twice"
@@ -155,23 +116,6 @@ def test_an_invented_study_earns_no_unseen_second_reward(host: Host) -> None:
     rows = host.rows(slug)
     assert [row.participant.study for row in rows if said in row.advice.evidence] == ["invented"]
     assert rows[-1].advice.suggestion == "look" and rows[-1].advice.code == "DONE1"
-
-
-def test_withdrawing_needs_the_code_and_can_be_undone(host: Host) -> None:
-    host.open_study("leaver", Plan(per_instance=5, batch=3, quota=9, terms=TERMS))
-    browser, code = join(host, "leaver", 1)
-    save(browser, "leaver", 2)
-    refused = browser.post("/s/leaver/withdraw", data={"code": "ABCD-EFGH-JKMN"})
-    assert refused.status_code == 403 and "not your return code" in refused.text
-    assert browser.post("/s/leaver/withdraw", data={"code": code}).status_code == 303
-    assert "no longer part of the study" in browser.get("/s/leaver").text
-    assert browser.post("/api/scrutiny/leaver/step").status_code == 403
-    (row,) = host.rows("leaver")
-    assert (row.state, row.advice.code, row.advice.suggestion) == (Standing.WITHDRAWN, "NO1", "return")
-    assert plans.undo_withdrawal(host.context, OPERATOR, "leaver", row.name) > 0
-    (row,) = host.rows("leaver")
-    assert (row.state, row.participant.finished, row.participant.saves) == (Standing.ADMITTED, 2, 2)
-    save(browser, "leaver", 1)
 
 
 @pytest.mark.parametrize(("batch", "quota", "done"), [(5, 15, 1), (4, 12, 3), (3, 6, 5)])

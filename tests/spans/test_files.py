@@ -167,11 +167,6 @@ def test_a_number_that_is_no_line_counts_in_the_order_of_the_file(tmp_path: Path
     assert {one.segment for one in found.annotations} == {0, 1}
 
 
-def test_the_formats_have_names() -> None:
-    with pytest.raises(InputError, match="“xml” is not a format for spans: use mqm-tsv, esa-csv"):
-        get_format("xml")
-
-
 @pytest.mark.parametrize(
     ("format", "text", "said"),
     [
@@ -188,13 +183,6 @@ def test_the_formats_have_names() -> None:
 def test_a_bad_file_is_refused_with_its_line(format: str, text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said.replace("[", r"\[")):
         read(tmp_path, "bad.txt", text, format)
-
-
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "bad.tsv"
-    path.write_bytes(b"system\xff\n")
-    with pytest.raises(InputError, match="not UTF-8 at byte 6"):
-        get_format("mqm-tsv").read(path, WMT, Further())
 
 
 def test_a_typology_of_ones_own(tmp_path: Path) -> None:

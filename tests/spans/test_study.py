@@ -12,15 +12,14 @@ from coeval.domain import Action
 from coeval.errors import InputError
 from coeval.extensions.spans import queries
 from coeval.extensions.spans.annotation import open_sheet, save_spans
-from coeval.extensions.spans.annotations import Annotation, collect, score_segments
+from coeval.extensions.spans.annotations import collect, score_segments
 from coeval.extensions.spans.files import read_files, write_file
 from coeval.extensions.spans.reading import Further
 from coeval.extensions.spans.report import describe_study
 from coeval.extensions.spans.study import import_spans, read_study
 from coeval.extensions.spans.typology import load_typology
-from coeval.store.queries import people
 from coeval.usecases.access import OPERATOR
-from tests.spans.bench import OUTPUT, SLUG, SOURCE, add_annotator, make_span_study
+from tests.spans.bench import SLUG, add_annotator, make_span_study
 from tests.spans.test_annotation import approve_all, sent
 from tests.spans.test_published import load, make_campaign
 
@@ -36,18 +35,6 @@ def count(context, slug: str) -> dict[str, int]:
             for row in one.rows:
                 found[str(row.action)] += 1
     return found
-
-
-def test_names_of_a_campaign_have_one_form(context) -> None:
-    def bring_in(system: str, person: str):
-        one = Annotation(system, 0, person, (), "d", SOURCE, OUTPUT, saved_at="2026-01-31T09:30:00.000Z")
-        return import_spans(context, OPERATOR, "mt", collect([one]), load_typology("wmt"))
-
-    assert (bring_in("cafe\u0301", "Jose\u0301").saves, bring_in("caf\u00e9", "Jos\u00e9").saves) == (1, 0)
-    with context.store.read() as db:
-        assert [one.name for one in people.list_people(db)] == ["Jos\u00e9"]
-    with pytest.raises(InputError, match="The annotator “Ana\u2800” cannot be used"):
-        bring_in("caf\u00e9", "Ana\u2800")
 
 
 def test_a_campaign_of_our_own_is_replayed_through_the_store(context, tmp_path: Path) -> None:

@@ -138,20 +138,6 @@ def test_overlapping_spans_are_seen_and_picked_one_by_one(page: Page, desk: Desk
     assert len(words(page)) == count
 
 
-def test_the_mouse_selects_whole_words(page: Page, desk: Desk) -> None:
-    desk.open(page)
-    to_draft(page)
-    box = page.evaluate(PLACE_OF, ["steht", 2, 7])
-    middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"], middle)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"], middle, steps=4)
-    page.mouse.up()
-    assert page.locator(".is-selected").all_inner_texts() == ["steht auf"]
-    page.get_by_role("button", name="Add a span").click()
-    assert "steht auf" in words(page)
-
-
 @pytest.mark.parametrize(
     "desk",
     [{"texts": [("The red house.", RIGHT_TO_LEFT)], "drafts": [[find(RIGHT_TO_LEFT, "الأحمر")]]}],

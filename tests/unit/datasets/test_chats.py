@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coeval.datasets import load_study, preview
+from coeval.datasets import load_study
 from coeval.domain import Instance, Task, tasks
 from coeval.domain.tasks import Turn
 from coeval.errors import InputError
@@ -101,25 +101,9 @@ def test_a_list_that_is_no_conversation_is_refused(tmp_path: Path) -> None:
         load_study(path, slug="t")
 
 
-def test_the_import_page_offers_the_same_columns(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "a.jsonl", {"topic": "snow", "messages": TALK})
-    seen = preview(path)
-    assert (seen.mapping["input"], seen.mapping["output"]) == ("messages", "messages")
-
-
 def test_the_judge_reads_marked_turns_and_its_quotes_are_found_in_the_stored_text() -> None:
     output = tasks.render_chat([Turn("user", "Why?"), Turn("assistant", "It scatters\nlight.")])
     sample = render_sample(Task("t", "T"), Instance("1", "Snow", output))
     assert "── user ──\nWhy?\n\n── assistant ──\nIt scatters\nlight." in sample
     (quote,) = find_quotes("“It scatters light.” is right.", output, "Snow")
     assert quote.start is not None and output[quote.start : quote.end] == "It scatters\nlight."
-
-
-def test_published_dialogues_import_as_they_are(shared_data: Path) -> None:
-    path = shared_data / "llm_rubric" / "dialogues_real_60.jsonl"
-    instances = load_study(path, slug="t").instances
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    assert len(instances) == 60
-    for instance, record in zip(instances, records, strict=True):
-        turns = [*tasks.read_chat(instance.input), Turn("assistant", instance.output)]
-        assert [{"role": turn.role, "content": turn.content} for turn in turns] == record["messages"]

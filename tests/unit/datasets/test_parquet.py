@@ -62,15 +62,6 @@ def test_a_column_of_turns_is_a_conversation(tmp_path: Path) -> None:
     assert "Why?" in instance.input and instance.output == "So."
 
 
-def test_many_rows_that_share_a_long_text_stay_packed(tmp_path: Path) -> None:
-    """100 MB of text, as many as are taken, in a file of kilobytes are gone through in a batch's memory."""
-    same = pa.DictionaryArray.from_arrays(pa.array([0] * 500, pa.int32()), ["q" * 199_000])
-    path = write(tmp_path / "a.parquet", input=same, output=["a"] * 500)
-    before = pa.total_allocated_bytes()
-    peaks = [pa.total_allocated_bytes() - before for _ in open_table(path).rows()]
-    assert len(peaks) == 500 and max(peaks) < 10_000_000
-
-
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = write(tmp_path / "a.parquet", input=["q"], output=["a"]).read_bytes()
     broken = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff"))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
 import pytest
 
@@ -87,26 +86,6 @@ def test_eli5_means_by_system(eli5: Study, reference: dict) -> None:
     assert mean(model["davinci_002"]) == pytest.approx(4.256 + 1 / 250, abs=1e-12)
 
 
-def test_eli5_seconds(eli5: Study, reference: dict) -> None:
-    seconds = defaultdict(list)
-    for one in eli5.submissions:
-        if one.opened_at:
-            span = datetime.fromisoformat(one.submitted_at) - datetime.fromisoformat(one.opened_at)
-            seconds[one.criterion].append(span.total_seconds())
-    for criterion, expected in reference["seconds_per_criterion"].items():
-        assert len(seconds[criterion]) == expected["n"]
-        assert mean(seconds[criterion]) == pytest.approx(expected["mean_s"], abs=1e-9)
-        assert median(seconds[criterion]) == expected["median_s"]
-
-
-def test_eli5_notes_count_what_was_mended(eli5: Study) -> None:
-    # 24,413 rows in the five files, 21,538 of them lines
-    assert any(note.startswith("Heading rows") and note.endswith(": 2,875.") for note in eli5.notes)
-    assert any("final score differs" in note and note.endswith(": 77.") for note in eli5.notes)
-    assert any("without a start time" in note and note.endswith(": 76.") for note in eli5.notes)
-    assert any("differ in combine_data.json" in note and note.endswith(": 4.") for note in eli5.notes)
-
-
 def test_eli5_actions_point_at_the_drafted_line(eli5: Study) -> None:
     drafts = {(one.instance, one.criterion): one for one in eli5.runs[0].drafts}
     for submission in eli5.submissions:
@@ -121,15 +100,6 @@ def test_eli5_quotes_are_mostly_found(eli5: Study) -> None:
     assert all(row.kind is RowKind.EVIDENCE for row in rows if row.quotes)
     quotes = [quote for row in rows for quote in row.quotes]
     assert len(quotes) > 2_000 and mean(quote.found for quote in quotes) > 0.9
-
-
-@pytest.mark.slow
-def test_eli5_without_combine_data_scores_the_lines(eli5: Study, shared_data: Path, tmp_path: Path) -> None:
-    for file in (shared_data / FOLDER).glob("A*.json"):
-        (tmp_path / file.name).symlink_to(file)
-    bare = load_study(tmp_path, slug="eli5", format="coeval-release")
-    assert [one.score for one in bare.runs[0].drafts] == [one.score for one in eli5.runs[0].drafts]
-    assert bare.submissions == eli5.submissions
 
 
 # Small studies of the other tasks' shapes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,8 +13,8 @@ import pytest
 from coeval.domain import Scale
 from coeval.errors import InputError
 from coeval.extensions.judge.certificate.figures import Facts, hash_table, write_certificate
-from coeval.extensions.judge.certificate.html_page import draw_calibration, render_page
-from coeval.extensions.judge.certificate.schema import Bin, Certificate, EarlierOpening, Number
+from coeval.extensions.judge.certificate.html_page import render_page
+from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.model.labels import Labels
 
 FACTS = Facts(
@@ -163,19 +162,6 @@ def test_it_says_how_often_a_verdict_changes_between_runs(good: Certificate) -> 
     assert "Verdicts that change" not in render_page(good)
 
 
-def test_the_first_lines_say_who_saw_the_draft_and_how_often_the_labels_were_read(good: Certificate) -> None:
-    assert good.findings[0] == "People gave these scores without seeing any draft."
-    assert "first opening" in good.findings[1]
-    earlier = (EarlierOpening(at="2026-01-30T10:00:00.000Z", judge="c" * 64),) * 2
-    leaned = certify(replace(FACTS, leaned=True, arms="assisted", opening=3, earlier=earlier), documents=8)
-    assert leaned.findings[0].startswith("People saw the model's draft when they gave these scores")
-    assert "This is opening 3 of the seal: these labels had been read 2 times before" in leaned.findings[1]
-    assert leaned.alt_test.passed is None and "draft in view" in leaned.alt_test.reason
-    assert any("covers only 8 documents" in limit for limit in leaned.limits)
-    page = render_page(leaned)
-    assert page.count("c" * 12) == 2 and 'class="first warn"' in page
-
-
 def test_what_cannot_be_computed_is_said_and_what_proves_nothing_is_refused() -> None:
     dev, sealed = make_labels(range(100, 140), skill=1.0), make_labels(range(3), skill=1.0)
     alone = Labels(sealed.people[sealed.people["person"] == "1"], sealed.judges, sealed.scales)
@@ -189,12 +175,6 @@ def test_what_cannot_be_computed_is_said_and_what_proves_nothing_is_refused() ->
         write_certificate(FACTS, dev, sealed, nothing, {})
     with pytest.raises(InputError, match="in both parts"):
         write_certificate(FACTS, sealed, sealed, sealed.judges, {})
-
-
-def test_the_plot_ends_with_the_scale_although_an_interval_reaches_further() -> None:
-    bins = [Bin(judge=at, people=Number(value=at, low=at - 0.6, high=at + 0.6), lines=9) for at in (1.2, 4.8)]
-    ticks = re.findall(r">(\d)</text>", draw_calibration(bins))
-    assert sorted(set(ticks)) == ["1", "2", "3", "4", "5"]
 
 
 def test_the_file_comes_back_whole_and_the_page_stands_alone(good: Certificate) -> None:

@@ -41,7 +41,6 @@ from coeval.extensions.judge.model.judge_file import (
     write_judge,
 )
 from coeval.extensions.judge.model.verify import hash_content
-from coeval.extensions.judge.model.verify import main as verify_main
 from coeval.extensions.judge.runtime.judge import Judge
 from coeval.llm.client.abilities import Abilities, build_body
 from coeval.llm.prompting.worked_examples import Example, mark_document
@@ -215,11 +214,6 @@ def test_a_file_that_is_too_large_or_not_there_is_refused(
         write_judge(tmp_path / "no" / "judge.json", make_judge())
 
 
-def test_a_protocol_that_compares_cannot_stand_in_a_file() -> None:
-    with pytest.raises(InputError, match="pairwise does not"):
-        make_judge(options={"protocol": "pairwise"})
-
-
 def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The place of every number, text, truth value and null, and of every list and object that is empty."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -281,19 +275,6 @@ def test_no_leaf_of_a_file_can_be_edited(tmp_path: Path) -> None:
     assert parse_judge(json.dumps(values, indent=4)[:-1] + "\n}").hash == values["hash"], (
         "spaces are no content"
     )
-
-
-def test_a_file_from_before_the_hash_opens_and_says_so(tmp_path: Path) -> None:
-    values = json.loads(json.dumps(make_judge().model_dump(mode="json"))) | {"version": 1}
-    del values["hash"], values["signature"]
-    path = tmp_path / "old.json"
-    path.write_text(json.dumps(values))
-    assert "cannot be told whether somebody changed it" in load_judge(path).notice
-    with pytest.warns(UserWarning, match="from before judges had a hash"):
-        Judge.load(path)
-    with pytest.raises(InputError, match="it has no signature"):
-        load_judge(path, "ssh-ed25519 AAAA")
-    assert verify_main([str(path)]) == 2
 
 
 def test_a_signature_says_who_answers_for_the_content(

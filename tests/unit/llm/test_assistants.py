@@ -40,15 +40,6 @@ def test_measures_against_known_values() -> None:
     assert list(table.loc["none"].isna()) == [True] * 6
 
 
-def test_tfidf_cosine_by_hand() -> None:
-    # two texts: "a b" and "a c"; df a = 2, b = c = 1; idf a = ln(3/3) + 1 = 1, b = c = ln(3/2) + 1 = w
-    # cosine = 1 / (1 + w^2)
-    weight = math.log(3 / 2) + 1
-    (cosine,) = list_assistants("input")
-    table = score_instances([cosine], [Instance("1", "a c", "a b")])
-    assert table.iloc[0, 0] == pytest.approx(1 / (1 + weight**2))
-
-
 texts = st.text(alphabet=st.sampled_from("ab c.é猫\n"), max_size=30)
 
 
@@ -135,13 +126,6 @@ def test_correlation_with_fused_scores_says_n_and_why_it_is_undefined() -> None:
     assert [rouge[key] for key in ("n", "pearson", "spearman", "kendall")] == pytest.approx([3, 1, 1, 1])
     assert (rouge["assistant"], rouge["criterion"], rouge["reason"]) == ("ROUGE-1", "Be clear.", "")
     assert math.isnan(flat["pearson"]) and flat["reason"]
-
-
-def test_without_references_no_overlap_of_words_is_offered_as_a_merit() -> None:
-    (cosine,) = list_assistants("input")
-    assert (cosine.name, cosine.direction) == ("TF-IDF cosine", "neither")
-    assert "neither high nor low is better by itself" in describe_assistants([cosine], {})
-    assert {one.direction for one in list_assistants("reference")} == {"higher"}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.protocols.decision import Distribution, build_question, read_decision
 from coeval.llm.protocols.protocol import Brief, build_protocol
 from coeval.settings import Settings
-from tests.support.models.decisions_translator import translate_decisions
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.real_model import RealModel
 from tests.support.models.single_question import make_client, run
@@ -143,11 +142,6 @@ def test_settings_that_a_decision_cannot_have_are_refused(settings: dict[str, An
         )
 
 
-def test_explanations_belong_to_decisions() -> None:
-    with pytest.raises(InputError, match="protocol decision"):
-        build_protocol(Brief(Task("t", "T"), {1: Criterion("c")}, JudgeOptions("m", explain="all")))
-
-
 def test_one_request_holds_all_criteria() -> None:
     criteria = {
         1: Criterion("Be right."),
@@ -246,27 +240,6 @@ def test_a_real_server_decides_and_the_ledger_keeps_it(real_model: RealModel, tm
     assert table.usage.calls == 2 and table.usage.completion_tokens == 0 < table.usage.prompt_tokens
     again = judge_frame(TEXTS, CRITERIA, real_model.name, settings=settings, replay=True, **asked)
     assert again.usage.calls == 0 and again.score.tolist() == table.score.tolist()
-
-
-@pytest.mark.slow
-def test_openais_shape_gives_the_same_decisions(real_model: RealModel, tmp_path: Path) -> None:
-    direct = judge_frame(
-        TEXTS, CRITERIA, real_model.name, settings=Settings(base_url=real_model.url), protocol="decision",
-        ledger=tmp_path / "direct.db", progress=False,
-    )  # fmt: skip
-    with translate_decisions(real_model.url) as (url, bodies):
-        table = judge_frame(
-            TEXTS, CRITERIA, real_model.name, settings=Settings(base_url=url), protocol="decision",
-            ledger=tmp_path / "l.db", progress=False,
-        )  # fmt: skip
-    check(table)
-    assert len(bodies) == 2 and [question["type"] for question in bodies[0]["questions"]] == [
-        "score",
-        "predicate",
-        "choice",
-    ]
-    # probabilities were rounded to two decimals on the way
-    assert table.score.tolist() == pytest.approx(direct.score.tolist(), abs=0.4)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from coeval.domain import Answer, Criterion, Guide, Instance, Scale, Task
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.prompting.template_files import JudgeOptions
-from coeval.llm.protocols.protocol import Brief, Item, Judgment, build_protocol
+from coeval.llm.protocols.protocol import Judgment
 from tests.support.models.fake_ask import FakeAsk
 from tests.support.models.single_judgment import judge_all
 
@@ -100,17 +100,6 @@ def test_an_example_in_the_guide_is_no_verdict_where_a_server_repeats_it() -> No
     assert scores(judged(f"{ask.words()}\nScore: 4", "stop", "free-text", [criterion])) == [4]
 
 
-@pytest.mark.parametrize("options", [{"protocol": "fusion"}, {"protocol": "coeval", "criteria_per_call": 0}])
-def test_a_repeated_prompt_scores_nothing_by_several_criteria_either(options: dict[str, int]) -> None:
-    ask = FakeAsk("", "")
-    asyncio.run(judge_all(ask, TASK, CRITERIA, INSTANCE, JudgeOptions("m", samples=1, **options)))  # type: ignore[arg-type]
-    given = FakeAsk(ask.words(), ask.words())
-    judgment = asyncio.run(
-        judge_all(given, TASK, CRITERIA, INSTANCE, JudgeOptions("m", samples=1, **options))
-    )  # type: ignore[arg-type]
-    assert scores(judgment) == [None, None]
-
-
 def body(**choice: object) -> str:
     return json.dumps({"choices": [{"message": {"content": "Score: 4"}, **choice}]})
 
@@ -121,19 +110,3 @@ def test_a_response_without_a_finish_reason_says_so() -> None:
     assert parse_completion(body(finish_reason="stop")).finish_reason == "stop"
     chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "Score: 4"}, "finish_reason": None}]})
     assert parse_completion(f"data: {chunk}\n\n").finish_reason == ""
-
-
-def test_a_byte_order_mark_before_the_body_is_no_part_of_it() -> None:
-    assert parse_completion("\ufeff" + body(finish_reason="stop")).text == "Score: 4"
-    chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "Score: 4"}, "finish_reason": "stop"}]})
-    assert parse_completion(f"\ufeffdata: {chunk}\n\n").text == "Score: 4"
-
-
-def test_a_comparison_is_told_the_criterion_with_its_guide() -> None:
-    guide = Guide("Ease of reading.", ((1, "a maze"), (10, "a straight road")))
-    criterion = Criterion("The answer is easy to follow.", scale=Scale(1, 10), guide=guide)
-    rival = Instance("8", INSTANCE.input, "Because.")
-    brief = Brief(TASK, {1: criterion}, JudgeOptions("m", "pairwise"), rivals=lambda one: [rival])
-    ((request, _),) = build_protocol(brief).render_calls(Item(1, (1,)), INSTANCE)
-    words = request.messages[-1].content
-    assert "Ease of reading." in words and "a maze" in words and "a straight road" in words

@@ -48,13 +48,6 @@ def test_the_published_numbers_are_set() -> None:
         get_preset("x")
 
 
-def test_scales_of_one_set_differ() -> None:
-    assert [str(one.scale) for one in SUMMEVAL] == ["1-5"] * 4
-    assert [str(one.scale) for one in SUMMEVAL_G_EVAL] == ["1-5", "1-5", "1-3", "1-5"]
-    assert [str(one.scale) for one in TOPICAL_CHAT] == ["1-3", "1-3", "1-3", "0-1"]
-    assert all(one.question.endswith("?") and one.name for one in (*SUMMEVAL, *TOPICAL_CHAT))
-
-
 def test_g_eval_asks_in_the_published_order_for_the_score_alone() -> None:
     text = question(settings("g-eval-summeval"), SUMMEVAL_G_EVAL[2], steps="1. Read it.")
     parts = ("Summarise the article.", "Fluency: Each sentence", "from 1 (lowest) to 3", "1. Read it.")
@@ -71,11 +64,6 @@ def test_a_closer_look_asks_the_question_in_the_free_text_form_alone(form: str) 
     assert (asked in text) == (form == "free-text")
     assert text.index(asked if form == "free-text" else "How to answer") > text.index("<sample_output")
     assert text.endswith({"rate-explain": "<your explanation>"}.get(form, "<number>"))
-
-
-def test_without_a_question_of_its_own_the_usual_one_is_asked() -> None:
-    text = question(RunSettings("m", "free-text"), Criterion("Be clear."))
-    assert "How well does the Summary meet the criterion, on a scale from 1 to 5?" in text
 
 
 def test_wordings_are_templates_of_protocols_and_found_by_name(tmp_path: object) -> None:
@@ -98,12 +86,6 @@ def test_the_help_tells_of_every_preset_its_source_its_settings_and_its_differen
         for line in (preset.source, *preset.facts, *preset.differences):
             assert line in page
     assert "Groundedness" in page and "{presets}" not in page
-
-
-def test_what_the_screen_shows_names_no_option_of_a_command() -> None:
-    for preset in PRESETS.values():
-        for text in (preset.source, *preset.facts, *preset.differences):
-            assert "--" not in text, f"{preset.name}: {text}"
 
 
 def test_the_paper_asks_for_criteria_without_a_number_and_our_own_wording_with_one() -> None:

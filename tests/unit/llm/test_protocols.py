@@ -215,12 +215,6 @@ def test_a_failing_call_lets_the_others_end_and_is_raised() -> None:
     assert len(ask.history) == 3
 
 
-def test_the_scale_is_the_criterion_s_own() -> None:
-    ask = FakeAsk("Rating: 4", "Rating: 3")
-    draft = run(judge(ask, TASK, SHORT, INSTANCE, JudgeOptions("m", "score-only")))
-    assert draft.score == 3 and "from 1 to 3" in ask.words(1)
-
-
 def tokens(*texts: str, top: tuple[tuple[str, float], ...] = ()) -> tuple[TokenProb, ...]:
     return tuple(TokenProb(text, math.log(0.5), top if text.strip().isdigit() else ()) for text in texts)
 
@@ -329,17 +323,6 @@ FUSED = (
 FUSION = JudgeOptions("m", "fusion", samples=2)
 
 
-def test_a_plan_is_asked_for_with_numbered_assistants() -> None:
-    ask = FakeAsk("", "1. Trust ROUGE-1 for [1].")
-    assert (
-        run(Fusion.draft_plan(ask, TASK, [CLEAR, SHORT], ASSISTANTS, FUSION)) == "1. Trust ROUGE-1 for [1]."
-    )
-    assert "1. ROUGE-1: " in ask.words() and "2. chrF: " in ask.words()
-    assert "[2] The answer is short. Scale: numbers from 1 (lowest) to 3 (highest)." in ask.words()
-    with pytest.raises(InputError, match="at least one criterion and one assistant"):
-        run(Fusion.draft_plan(FakeAsk(), TASK, [CLEAR], [], FUSION))
-
-
 def test_a_plan_knows_what_every_assistant_measures_and_reads() -> None:
     told = imported_assistant(
         "entails", "does the source entail the answer", 0, 1, {}, inputs=("input", "output")
@@ -384,15 +367,6 @@ def test_fusion_judges_all_criteria_at_once() -> None:
     assert fused.overall and (fused.overall.score, fused.overall.criterion) == (3, "overall")
 
 
-def test_the_ablation_is_the_same_question_without_assistants() -> None:
-    with_them, without = FakeAsk(FUSED), FakeAsk(FUSED)
-    options = JudgeOptions("m", "fusion", samples=1)
-    run(judge_all(with_them, TASK, [CLEAR, SHORT], INSTANCE, options, "1. Trust.", ASSISTANTS, {}))
-    run(judge_all(without, TASK, [CLEAR, SHORT], INSTANCE, options, "1. Trust.", [], {}))
-    assert not any(word in without.words() for word in ("ROUGE", "Trust", "assistants", "Plan"))
-    assert set(without.words().splitlines()) < set(with_them.words().splitlines())
-
-
 def test_missing_lines_of_a_fused_answer_are_asked_for_once_more() -> None:
     ask = FakeAsk(
         "[1] Score: 4 Explanation: clear\n[2] Score: 9 Explanation: long", "[2] Score: 2 Explanation: long"
@@ -405,12 +379,6 @@ def test_missing_lines_of_a_fused_answer_are_asked_for_once_more() -> None:
     )
     assert fused.drafts[1].score == 4 and fused.drafts[2].score == 2
     assert fused.overall and fused.overall.score is None and "no entry" in fused.overall.reason
-
-
-def test_fusion_asks_eight_times_unless_told_otherwise() -> None:
-    ask = FakeAsk(*[FUSED] * 8)
-    run(judge_all(ask, TASK, [CLEAR, SHORT], INSTANCE, JudgeOptions("m", "fusion")))
-    assert len(ask.history) == 8
 
 
 def test_a_protocol_of_ones_own_is_one_registered_class(monkeypatch: pytest.MonkeyPatch) -> None:

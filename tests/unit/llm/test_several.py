@@ -11,7 +11,7 @@ import pytest
 from coeval.domain import Answer, Criterion, Instance, Scale, Task, TokenProb
 from coeval.errors import InputError
 from coeval.llm.prompting.template_files import JudgeOptions
-from coeval.llm.protocols.protocol import Brief, Item, Judgment, build_protocol
+from coeval.llm.protocols.protocol import Brief, Judgment, build_protocol
 from coeval.llm.reading.evaluations import NO_ENTRY
 from tests.support.models.fake_ask import FakeAsk
 from tests.support.models.single_judgment import judge_all
@@ -86,28 +86,12 @@ def test_what_stays_unread_is_unscored_and_the_others_are_drafts() -> None:
     assert NO_ENTRY in judgment.drafts[2].reason and judgment.drafts[2].raw.count("asked again") == 1
 
 
-def test_at_most_so_many_criteria_a_question() -> None:
-    options = JudgeOptions("m", criteria_per_call=2)
-    protocol = build_protocol(Brief(TASK, dict(enumerate(CRITERIA, 1)), options))
-    items = protocol.group([(7, 1), (7, 2), (7, 3), (8, 1)])
-    assert list(items) == items[:] == [Item(7, (1, 2)), Item(7, (3,)), Item(8, (1,))] and len(items) == 3
-    assert protocol.answer_length(items[0]) == 2 * protocol.answer_length(items[1])
-    one = build_protocol(Brief(TASK, dict(enumerate(CRITERIA, 1)), JudgeOptions("m")))
-    assert one.prompt_hash != protocol.prompt_hash
-
-
 def test_samples_are_averaged_by_criterion() -> None:
     ask = FakeAsk(
         answer(entry(1, 4), entry(2, 1), entry(3, 1)), answer(entry(1, 2), entry(2, 2), entry(3, 1))
     )
     judgment = judged(ask, samples=2)
     assert scores(judgment) == [3, 1.5, 1] and judgment.drafts[1].samples == (4, 2)
-
-
-def test_steps_stand_under_the_number_of_their_criterion() -> None:
-    ask = FakeAsk(answer(entry(1, 4), entry(2, 1), entry(3, 1)))
-    judged(ask, steps={"The answer is short.": "1. Count the words."})
-    assert "## Evaluation steps\n\n[2]\n1. Count the words." in ask.words()
 
 
 def test_the_expected_score_of_each_criterion_is_taken_at_its_own_token() -> None:

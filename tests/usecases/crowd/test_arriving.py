@@ -20,7 +20,6 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from coeval.domain import Person, Plan, Proof, Standing, StudyState, Terms
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.store import Database
-from coeval.store.queries import enrolments
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, onboarding, overview, plans
 from coeval.usecases.crowd.entry import Coming, OtherBrowserError, check_link
@@ -286,16 +285,6 @@ def test_wrong_codes_of_strangers_keep_nobody_from_withdrawing(context: Context,
     assert onboarding.get_visit(context, person, "demo").situation == "withdrawn"
 
 
-def test_an_unknown_task_names_the_tasks_to_the_team_alone(context: Context, owner: Person) -> None:
-    open_study(context, owner, Proof.NONE)
-    ana, _ = sign_in(context, "Ana")
-    with pytest.raises(NotFoundError, match="the tasks are: demo"):
-        get_step(context, owner, "other")
-    with pytest.raises(NotFoundError, match="no task “other” here") as refused:
-        get_step(context, ana, "other")
-    assert "demo" not in str(refused.value)
-
-
 # ---- one record per submission ----------------------------------------------------------------------------
 
 
@@ -318,13 +307,6 @@ def test_who_finished_one_study_of_the_service_works_and_is_paid_for_a_second(
     # the same coming again is the same record
     entry.arrive(context, "demo", link(1, study="two", session="second"), old_token=token)
     assert len(overview.get_overview(context, owner, "demo").people) == 2
-
-
-def test_a_session_is_one_person_s(context: Context, owner: Person) -> None:
-    open_study(context, owner, Proof.NONE)
-    entry.arrive(context, "demo", link(1, session="a1"))
-    with pytest.raises(NotAllowedError, match="belongs to somebody else"):
-        entry.arrive(context, "demo", link(2, session="a1"))
 
 
 def test_ids_have_one_spelling_and_the_form_of_the_service() -> None:
@@ -447,16 +429,3 @@ def test_a_study_pauses_by_itself_when_full_and_runs_again_where_work_is_rejecte
     plan = plans.get_plan(context, owner, "demo")
     assert plan and (plan.state, plan.reason) == (StudyState.RUNNING, "")
     entry.arrive(context, "demo", link(3))
-
-
-def test_turning_review_off_admits_who_waits(context: Context, owner: Person) -> None:
-    open_study(context, owner, Proof.NONE)
-    person, _ = entry.arrive(context, "demo", link(1))
-    with context.store.write() as db:
-        enrolments.record_step(db, 1, person.id, Standing.REVIEW, "exam")
-    plan = plans.get_plan(context, owner, "demo")
-    assert plan
-    on = replace(plan, terms=replace(plan.terms, review=True))
-    assert plans.set_plan(context, owner, "demo", on).admitted == 0
-    assert plans.set_plan(context, owner, "demo", plan).admitted == 1
-    assert onboarding.get_visit(context, person, "demo").situation == "work"

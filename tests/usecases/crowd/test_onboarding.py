@@ -22,7 +22,6 @@ from tests.conftest import make_study
 from tests.support.studies.crowd_links import link, pid
 from tests.usecases.crowd.test_assignment import answer
 
-PID = "5f0c1e2d3b4a596877665544"
 TERMS = Terms(
     consent="We ask for <b>your</b> consent.",
     guidelines="# Page one\n\nRead.\n---\nPage two.",
@@ -82,42 +81,6 @@ def test_a_link_that_names_nobody_is_refused(study: Context, worker: str) -> Non
     sent = browser.post("/s/demo/consent", data={"worker": worker})
     assert sent.status_code == 403 and "open the study from" in sent.text and "<script>" not in sent.text
     assert COOKIE not in browser.cookies
-
-
-@pytest.mark.slow
-def test_the_whole_way_and_back_in_from_another_browser(study: Context) -> None:
-    app = build_app(study)
-    first = TestClient(app, follow_redirects=False)
-    form = {"worker": PID, "study": "study1", "session": "session1"}
-    joined = first.post("/s/demo/consent", data=form)
-    code = read_code(joined.text)
-    assert "shown only now" in joined.text and code not in first.get("/s/demo").text
-    assert "Page one" in (page := first.get("/s/demo").text) and "demo?page=2" in page
-    assert "Page two" in (page := first.get("/s/demo?page=2").text) and "qualification" in page
-    assert first.get("/s/demo/work").headers["location"] == "../demo"  # not before the guidelines are read
-    first.post("/s/demo/begin")
-    assert 'data-task="exam"' in first.get("/s/demo/work").text
-    early = first.post("/s/demo/hand-in", data={"attempt": 1})
-    assert early.status_code == 422 and "4 of 4 items are not confirmed yet" in early.text
-    second = TestClient(app, follow_redirects=False)
-    for wrong in ({}, {"code": "ABCD-EFGH-JKMN"}):
-        refused = second.post("/s/demo/consent", data=form | wrong)
-        assert refused.status_code == 403 and "another browser" in refused.text
-        assert COOKIE not in second.cookies
-    again = form | {"code": f" {code.lower().replace('-', ' ')} "}
-    assert second.post("/s/demo/consent", data=again).status_code == 303
-    assert "take a qualification" in second.get("/s/demo").text
-    with study.store.read() as db:
-        assert db.conn.execute("SELECT count(*) FROM account").fetchone()[0] == 1
-        assert code not in str(db.conn.execute("SELECT secret FROM account").fetchone())
-    assert first.cookies[COOKIE] != second.cookies[COOKIE]
-    second.cookies.delete(COOKIE)  # the session ends; the browser's own pass lasts
-    assert second.post("/s/demo/consent", data=form).status_code == 303
-
-
-def read_code(page: str) -> str:
-    """The code that a page shows large."""
-    return page.partition('<p class="code">')[2].partition("</p>")[0]
 
 
 def test_an_exam_with_feedback_and_a_second_try(study: Context) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from coeval.domain import AnswerKey, Person, Plan, Proof, Standing, StudyState, Terms
+from coeval.domain import AnswerKey, Person, Plan, Proof, Standing, Terms
 from coeval.errors import NotAllowedError, NotFoundError
 from coeval.store.queries import answer_keys
 from coeval.usecases.access import Context
@@ -127,14 +127,6 @@ def test_an_owner_rejects_one_submission_or_all_of_them(
     assert states == [Standing.REJECTED] * 2 and count_counted(context, worker) == 0
 
 
-def test_removing_a_person_erases_every_submission(context: Context, owner: Person, worker: Person) -> None:
-    plans.remove_person(context, owner, worker.name)
-    people = overview.get_overview(context, owner, "demo").people
-    assert [row.state for row in people] == [Standing.REMOVED] * 2
-    with context.store.read() as db:
-        assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 0
-
-
 @pytest.mark.parametrize("act", [be_rejected, fail_checks])
 def test_who_was_excluded_gets_no_more_and_the_new_submission_is_not_rejected(
     context: Context, owner: Person, worker: Person, act: Callable[[Context, Person, Person], None]
@@ -205,13 +197,3 @@ def test_a_second_submission_is_asked_for_no_instance_of_the_first(context: Cont
     assert onboarding.get_visit(context, person, "demo").part.needed == 2
     assert len(work(context, person)) == 2
     assert [record(context, owner, session).advice.code for session in ("s1", "s2")] == ["DONE1"] * 2
-
-
-def test_a_study_that_closes_asks_for_no_more(context: Context, owner: Person) -> None:
-    open_study(context, owner, Plan(per_instance=2, batch=2, quota=4))
-    done, amid = arrive(context, 1, "s1"), arrive(context, 2, "s2")
-    for _ in range(4):
-        submit(context, done, "demo", answer(get_step(context, done, "demo")))
-    work(context, amid, limit=1)
-    plans.set_state(context, owner, "demo", StudyState.CLOSED)
-    assert [onboarding.get_visit(context, one, "demo").code for one in (done, amid)] == ["DONE1", "PART1"]

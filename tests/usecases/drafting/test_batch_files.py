@@ -82,19 +82,6 @@ def test_a_cut_filtered_or_refused_answer_of_a_batch_scores_nothing(
     assert all(score is None and "asked once" in reason and said in reason for score, reason in stored)
 
 
-def test_the_reasons_of_failed_lines_are_shown(context: Context, ready: Person, tmp_path: Path) -> None:
-    service = Service(context, ready, tmp_path)
-    _, questions = service.write(RunSettings("m", "score-only", label="b", samples=1))
-    failed = [
-        {"custom_id": question["custom_id"], "response": None, "error": {"message": "ran out of time"}}
-        for question in questions
-    ]
-    results = tmp_path / "results.jsonl"
-    results.write_text("\n".join(map(json.dumps, failed)))
-    report = asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
-    assert f"{len(questions)} x The batch gave no answer: ran out of time" in str(report)
-
-
 def test_a_replay_reads_an_answer_as_it_was_cut(tmp_path: Path) -> None:
     """The process ended after a cut answer, before the question was repeated."""
     frame = pd.DataFrame({"input": ["Why?"], "output": ["Because."]})

@@ -16,7 +16,6 @@ from coeval.errors import InputError, NotAllowedError
 from coeval.ui.server.guard import build_policy
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.execution import run_drafting
-from coeval.usecases.drafting.run_preview import show_question
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.export import export_table
 from coeval.usecases.images import get_page_hosts, set_image_hosts
@@ -75,14 +74,6 @@ def test_another_image_is_another_question() -> None:
     assert none.hash == replace(none, messages=(Message(**plain),)).hash
 
 
-def test_the_question_tells_of_its_images(context: Context, pictured: Person) -> None:
-    there = replace(context, settings=replace(context.settings, model="m"))
-    question = show_question(there, pictured, "demo", RunSettings("m"), instance="1a")
-    assert "[image: data:image/png;base64," in str(question) and question.images[0].source == PHOTOS[0]
-    with pytest.raises(InputError, match="SVG can hold scripts"):
-        show_question(there, pictured, "demo", RunSettings("m"), instance="2a")
-
-
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -105,20 +96,6 @@ def test_a_model_that_takes_no_images_ends_the_run_with_what_to_do(
         report = asyncio.run(run_drafting(there, pictured, "demo", RunSettings(label="none", concurrency=1)))
         assert not report.complete and stub.received < 8
     assert "takes no images: choose one that does" in report.message and said[:40] in report.message
-
-
-def test_an_image_that_the_endpoint_cannot_open_leaves_the_others(context: Context, pictured: Person) -> None:
-    def reply(body: dict[str, Any]) -> str | Reply:
-        gone = PHOTOS[1] in parts_of(body)
-        return Reply(status=400, message="Error while downloading the image") if gone else "Rating: 3"
-
-    with start_stub(reply) as stub:
-        there = connected(context, stub)
-        settings = RunSettings(label="gone", protocol="score-only", concurrency=1)
-        report = asyncio.run(run_drafting(there, pictured, "demo", settings))
-    assert report.complete and report.unscored == 4
-    reasons = " ".join(draft.reason for draft in latest(context, "gone") if draft.score is None)
-    assert "Error while downloading the image" in reasons and "opened from outside" in reasons
 
 
 def test_people_see_images_of_allowed_hosts_and_why_not_of_others(context: Context, pictured: Person) -> None:

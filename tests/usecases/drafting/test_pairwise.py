@@ -15,11 +15,10 @@ import pandas as pd
 import pytest
 
 from coeval import judge_frame
-from coeval.domain import Instance, Person, Study
-from coeval.errors import InputError, NotFoundError
+from coeval.domain import Person, Study
+from coeval.errors import InputError
 from coeval.llm.running.ledger import Prices
 from coeval.settings import load_settings
-from coeval.ui.app.agreement.sections import get_pages
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import batch_files
 from coeval.usecases.drafting.execution import run_drafting
@@ -102,13 +101,6 @@ def test_every_pair_is_compared_in_both_orders_and_reported(context: Context, re
     )
 
 
-def test_the_agreement_tab_shows_strengths_and_the_order(context: Context, ready: Person) -> None:
-    with start_stub(prefers_b) as stub:
-        asyncio.run(run_drafting(connected(context, stub), ready, "demo", PAIRS))
-    text = json.dumps([page.tables for page in get_pages(context, ready, "demo", "systems")], default=str)
-    assert "Pairwise comparisons of systems" in text and "Effect of the order" in text
-
-
 def test_a_batch_file_carries_comparisons(context: Context, ready: Person, tmp_path: Path) -> None:
     out = tmp_path / "pairs.jsonl"
     written = asyncio.run(batch_files.write_questions(context, ready, "demo", PAIRS, out))
@@ -131,13 +123,6 @@ def test_what_cannot_be_compared_is_said(context: Context, owner: Person, study:
     import_study(context, owner, replace(study, instances=lonely))
     with pytest.raises(InputError, match="no document has two outputs"):
         asyncio.run(run_drafting(context, owner, "demo", replace(PAIRS, replay=True)))
-
-
-def test_one_output_alone_has_no_question(context: Context, owner: Person, study: Study) -> None:
-    alone = replace(study, instances=(Instance("0", "Q", "A", "alone", "a"), *study.instances))
-    import_study(context, owner, alone)
-    with pytest.raises(NotFoundError, match="no second output of its document"):
-        show_question(context, owner, "demo", PAIRS)
 
 
 def test_a_table_is_compared_too(tmp_path: Path) -> None:

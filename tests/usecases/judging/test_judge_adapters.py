@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from coeval.errors import InputError
 from coeval.extensions.judge.model.judge_file import write_judge
-from coeval.extensions.judge.runtime.adapters import assert_judged, get_assert
+from coeval.extensions.judge.runtime.adapters import get_assert
 from tests.support.models.openai_stub import start_stub
 from tests.support.models.stub_answers import default_reply, output_of
 from tests.support.studies.judge_files import make_judge
@@ -41,21 +40,6 @@ def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
         monkeypatch.chdir(tmp_path)
         write_judge(tmp_path / "judge.json", make_judge())
         yield tmp_path / "judge.json"
-
-
-def test_an_output_has_to_reach_a_score(judge: Path) -> None:
-    ask = {"input": "Why?", "output": "It is so."}
-    assert_judged(judge, **ask, at_least={"Be right.": 3})  # type: ignore[arg-type]
-    assert_judged(judge, **ask, at_least=1)  # type: ignore[arg-type]
-    with pytest.raises(AssertionError, match=r"^“Be right.”: 3.00, at least 3.5 asked$"):
-        assert_judged(judge, **ask, at_least={"Be right.": 3.5})  # type: ignore[arg-type]
-    with pytest.raises(AssertionError, match="“Be right.” has no score: The model was asked twice"):
-        assert_judged(judge, input="Why?", output="unreadable", at_least=0)
-    with pytest.raises(
-        InputError,
-        match="“Be kind.” is not a criterion of this judge; its criteria are: Be right.; Be brief.",
-    ):
-        assert_judged(judge, **ask, at_least={"Be kind.": 3})  # type: ignore[arg-type]
 
 
 def test_promptfoo_is_given_a_grading_result(judge: Path) -> None:

@@ -163,13 +163,3 @@ def test_what_cannot_be_read_is_named(folder: Path, name: str, text: str, said: 
     (folder / name).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=said):
         replicate_esa(folder)
-
-
-def test_spans_that_are_no_json_are_named_by_their_line(folder: Path) -> None:
-    path = folder / "242GEMBA.csv"
-    path.write_text(path.read_text(encoding="utf-8").replace("[{", "{[", 1), encoding="utf-8")
-    with pytest.raises(InputError, match=r"242GEMBA.csv, line 1: the spans are not JSON"):
-        replicate_esa(folder)
-    path.unlink()
-    with pytest.raises(InputError, match="contains 1 campaigns with drafts"):
-        replicate_esa(folder)

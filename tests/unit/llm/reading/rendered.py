@@ -118,16 +118,6 @@ def exact_analyze_rate(case: Case) -> Answer:
 # --- single answers: JSON ---------------------------------------------------------------------------------
 
 
-def json_more_keys(case: Case) -> Answer:
-    more = {
-        "max_score": case.high, "min_score": case.low, "confidence_score": case.draw(), "confidence": 0.9,
-        "overall_score": case.other(case.score), "word_count": 120, "previous_score": case.draw(),
-    }  # fmt: skip
-    chosen = dict(case.rng.sample(list(more.items()), case.rng.randint(1, 4)))
-    value = case.entry(case.score)
-    return case.answer(dump(case, case.rng.choice([value | chosen, chosen | value])))
-
-
 def json_nested(case: Case) -> Answer:
     inner = case.entry(case.score)
     key = case.pick("evaluation", "result", "response", case.name.lower(), case.name)
@@ -184,33 +174,6 @@ def bold_lines(case: Case) -> Answer:
     )
 
 
-def numbered_sections(case: Case) -> Answer:
-    return case.answer(f'1. Conclusion: {case.why()}\n2. Score: {case.score}\n3. Evidence:\n- "It was cold."')
-
-
-def table_of_one(case: Case) -> Answer:
-    others = [text.partition(":")[0] for text in CRITERIA if text not in case.texts][:2]
-    rows = [(name, case.draw()) for name in others] + [(case.name, case.score)]
-    case.rng.shuffle(rows)
-    lines = [f"| {name} | {score} | {case.why()} |" for name, score in rows]
-    return case.answer("| Criterion | Score | Comment |\n|---|---|---|\n" + "\n".join(lines))
-
-
-def tagged(case: Case) -> Answer:
-    tag = case.pick("score", "rating", "answer")
-    return case.answer(f"{case.why()}\n<{tag}>{case.score}</{tag}>")
-
-
-def boxed(case: Case) -> Answer:
-    return case.answer(
-        case.pick(
-            f"{case.why()} So \\boxed{{{case.score}}}",
-            f"{case.why()}\n[[{case.score}]]",
-            f"Feedback: {case.why()} [RESULT] {case.score}",
-        )
-    )
-
-
 def bare(case: Case) -> Answer:
     return case.answer(
         case.pick(
@@ -234,37 +197,6 @@ def prose(case: Case) -> Answer:
     return case.answer(f"{case.why()} {case.why()} {verdict}")
 
 
-def prose_conditional(case: Case) -> Answer:
-    other, score = case.other(case.score), case.score
-    return case.answer(
-        case.pick(
-            f"{other} if it had sources, but as it has none, it is a {score}.",
-            f"It would be a {other} if the end were gone. As it stands, it is a {score}.",
-            f"Rather a {score} than a {other}.",
-            f"A {other}? No, a {score}.",
-            f"Not a {other}, but a {score}.",
-            f"I considered a {other}, but I give it a {score}.",
-            f"A {other} would need no slip at all. I rate it a {score}.",
-            f"Another judge gave it a {other}. I would give it a {score}.",
-        )
-    )
-
-
-def prose_reported(case: Case) -> Answer:
-    score = case.score
-    return case.none(
-        case.pick(
-            f"The previous judge gave it a {score}. I disagree.",
-            f"Others might rate this a {score}. I find it hard to say.",
-            f"It would be a {score} if it were shorter.",
-            f"It is not a {score}.",
-            f"A {score}? Hard to say.",
-            "I cannot rate this text.",
-            f"Somewhere between a {case.low} and a {case.high}.",
-        )
-    )
-
-
 # --- single answers: second thoughts ----------------------------------------------------------------------
 
 
@@ -281,18 +213,6 @@ def corrected(case: Case) -> Answer:
     return case.answer(f"{bold}{label}: {first}{bold}{gap}{between}{gap}{bold}{label}: {case.score}{bold}")
 
 
-def first_then_final(case: Case) -> Answer:
-    first = case.other(case.score)
-    early = case.pick("Preliminary rating", "Initial score", "First pass", "Draft score", "Tentative rating")
-    final = case.pick("Final rating", "Final score", "Revised score", "Updated rating", "Final Answer")
-    form = case.pick("{}: {}\n{}\n\n{}: {}", "**{}**: {}\n\n{}\n\n**{}**: {}", "{}: {}. {} {}: {}")
-    return case.answer(form.format(early, first, case.why(), final, case.score))
-
-
-def score_then_final(case: Case) -> Answer:
-    return case.answer(f"**Score**: {case.other(case.score)}\n{case.why()}\n\n**Final Score**: {case.score}")
-
-
 def contradiction(case: Case) -> Answer:
     label, first = case.pick("Score", "Rating"), case.other(case.score)
     return case.none(
@@ -302,11 +222,6 @@ def contradiction(case: Case) -> Answer:
             f'{{"score": {first}}}\n{{"score": {case.score}}}',
         )
     )
-
-
-def scored_parts(case: Case) -> Answer:
-    parts = "\n".join(f"{name}: {case.draw()}" for name in ("Grammar", "Vocabulary", "Flow"))
-    return case.answer(f"{parts}\n\nFinal score: {case.score}")
 
 
 THOUGHTS = (
@@ -397,21 +312,6 @@ def prompt_repeated_then_answer(case: Case) -> Answer:
     return case.answer(f"{words}\n\nRating: {case.score}\nRationale: {case.why()}", prompt=words)
 
 
-def restated(case: Case) -> Answer:
-    words = case.pick(
-        f"You ask for one whole number from {case.low} to {case.high}.",
-        f"I am to give one whole number from {case.low} to {case.high} and nothing else.",
-        f"The scale goes from {case.low} (lowest) to {case.high} (highest).",
-    )
-    return case.rng.choice(
-        [
-            case.none(words),
-            case.answer(f"{words}\n\nRating: {case.score}"),
-            case.answer(f"{words} I give it a {case.score}."),
-        ]
-    )
-
-
 def sample_quoted(case: Case) -> Answer:
     stated = case.draw()
     sample = f"{SAMPLE}\n{case.pick('Rating', 'Score')}: {stated}"
@@ -423,13 +323,6 @@ def sample_quoted(case: Case) -> Answer:
     return case.answer(form, sample=sample)
 
 
-def sample_rating_beside_a_first_score(case: Case) -> Answer:
-    sample = f"{SAMPLE} rating: {case.score}"
-    return case.answer(
-        f"My first score: {case.other(case.score)}\n{case.why()}\nFinal rating: {case.score}", sample=sample
-    )
-
-
 def sample_repeated(case: Case) -> Answer:
     sample = f"The old owl looked at the fox for a long time and said its score: {case.score} in the end."
     return case.none(sample, sample=sample)
@@ -437,11 +330,9 @@ def sample_repeated(case: Case) -> Answer:
 
 EXACT: tuple[Style, ...] = (exact_json, exact_score_line, exact_rate_explain, exact_analyze_rate)
 FIRST: tuple[Style, ...] = (
-    *EXACT, json_more_keys, json_nested, json_by_criterion, json_worded, json_then_remark, json_final_of_two,
-    label_variants, bold_lines, numbered_sections, table_of_one, tagged, boxed, bare, prose, prose_conditional,
-    prose_reported, corrected, first_then_final, score_then_final, contradiction, scored_parts, thought_over, cut_off,
-    cut_after_the_score, prompt_repeated, prompt_repeated_then_answer, restated, sample_quoted,
-    sample_rating_beside_a_first_score, sample_repeated,
+    *EXACT, json_nested, json_by_criterion, json_worded, json_then_remark, json_final_of_two, label_variants,
+    bold_lines, bare, prose, corrected, contradiction, thought_over, cut_off, cut_after_the_score, prompt_repeated,
+    prompt_repeated_then_answer, sample_quoted, sample_repeated,
 )  # fmt: skip
 
 
@@ -479,12 +370,6 @@ def several_from_zero(case: Case) -> Answer:
     return case.all(dump(case, {"evaluations": entries}))
 
 
-def several_from_zero_with_a_gap(case: Case) -> Answer:
-    numbers = [0, 2] if case.n > 2 else [0]
-    entries = [case.entry(case.draw(), criterion=number) for number in numbers]
-    return case.none(dump(case, {"evaluations": entries}))
-
-
 def several_by_name(case: Case) -> Answer:
     value: dict[str, object]
     kind = case.rng.randrange(4)
@@ -498,11 +383,6 @@ def several_by_name(case: Case) -> Answer:
     else:
         value = {name.lower(): case.entry(score, max_score=case.high) for name, score in pairs}
     return case.all(dump(case, value))
-
-
-def several_text_as_name(case: Case) -> Answer:
-    entries = [case.entry(score, criterion=text) for text, score in zip(case.texts, case.scores, strict=True)]
-    return case.all(dump(case, {"evaluations": entries}))
 
 
 def several_numbered_markdown(case: Case) -> Answer:
@@ -521,40 +401,6 @@ def several_table(case: Case) -> Answer:
         f"| {name} | {score} | {case.why()} |" for name, score in zip(case.names, case.scores, strict=True)
     ]
     return case.all(f"{heads}\n|---|---|---|\n" + "\n".join(rows))
-
-
-def several_sections(case: Case) -> Answer:
-    heads = [
-        f"### {at}. {name.capitalize()}" if case.n % 2 else f"**{name.capitalize()}**"
-        for at, name in enumerate(case.names, 1)
-    ]
-    blocks = [
-        f'{head}\nConclusion: {case.why()}\nScore: {score}\nEvidence:\n- "It was cold."'
-        for head, score in zip(heads, case.scores, strict=True)
-    ]
-    return case.all("\n\n".join(blocks))
-
-
-def several_two_passes(case: Case) -> Answer:
-    first = [case.other(score) for score in case.scores]
-    early = case.pick("First pass:", "Draft:", "Preliminary scores:", "Initial form:")
-    final = case.pick("Final form:", "Final scores:", "Revised:", "Final answer:")
-    gap = case.pick("\n", " ")
-    return case.all(f"{early}{gap}{_form(case, first)}\n\n{final}{gap}{_form(case, case.scores)}")
-
-
-def several_two_passes_in_json(case: Case) -> Answer:
-    def whole(scores: Sequence[int]) -> str:
-        entries = [
-            case.entry(s, criterion=_number(label)) for label, s in zip(case.labels(), scores, strict=True)
-        ]
-        return json.dumps({"evaluations": entries})
-
-    first = [case.other(score) for score in case.scores]
-    word = case.pick(
-        "Wait, I should reread it. Corrected:", "Final answer:", "After a second look, my final form is:"
-    )
-    return case.all(f"{whole(first)}\n\n{word}\n{whole(case.scores)}")
 
 
 def several_contradiction(case: Case) -> Answer:
@@ -602,8 +448,6 @@ def several_prompt_repeated(case: Case) -> Answer:
 
 SEVERAL_EXACT: tuple[Style, ...] = (several_exact, fused_exact)
 SEVERAL: tuple[Style, ...] = (
-    *SEVERAL_EXACT, several_from_zero, several_from_zero_with_a_gap, several_by_name, several_text_as_name,
-    several_numbered_markdown, several_table, several_sections, several_two_passes, several_two_passes_in_json,
-    several_contradiction, several_thought_over, several_cut, several_cut_json, several_sample_form,
-    several_prompt_repeated,
+    *SEVERAL_EXACT, several_from_zero, several_by_name, several_numbered_markdown, several_table, several_contradiction,
+    several_thought_over, several_cut, several_cut_json, several_sample_form, several_prompt_repeated,
 )  # fmt: skip
