@@ -150,6 +150,13 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
     async def post_sheet(request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
         return await together.save(lambda: _save_sheet(context, request, slug, payload))
 
+    _add_marks(router, context)
+    app.include_router(router)
+
+
+def _add_marks(router: APIRouter, context: Context) -> None:
+    """Add the routes for marks and suggestions, and for a person's saved versions."""
+
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
         person = get_person(context, request)
@@ -179,8 +186,6 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
         known = steps.get_aliases(context, person, slug).reveal("instance", payload.instance)
         steps.suggest_criterion(context, person, slug, known, payload.text)
         return {"suggested": True}
-
-    app.include_router(router)
 
 
 def _open(

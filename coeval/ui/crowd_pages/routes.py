@@ -97,6 +97,20 @@ def add_joining(app: FastAPI, context: Context) -> None:
     ) -> Response:
         return _guarded(lambda: _show(context, request, slug, page, preview, leave))
 
+    @app.get("/s/{slug}/participants.csv")
+    def download_participants(request: Request, slug: str, ids: bool = False) -> Response:
+        text = overview.export_participants(context, get_person(context, request), slug, with_ids=ids)
+        headers = {"Content-Disposition": f'attachment; filename="{slug}-participants.csv"'}
+        return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+    _add_doors(app, context)
+    _add_steps(app, context)
+    _add_work(app, context)
+
+
+def _add_doors(app: FastAPI, context: Context) -> None:
+    """Add the answers of people who have just arrived: to take part, to ask for their return, or to decline."""
+
     @app.post("/s/{slug}/consent")
     def post_consent(
         request: Request,
@@ -131,15 +145,6 @@ def add_joining(app: FastAPI, context: Context) -> None:
             return _page(visit, view, "../../")
 
         return _guarded(decline, "../../")
-
-    @app.get("/s/{slug}/participants.csv")
-    def download_participants(request: Request, slug: str, ids: bool = False) -> Response:
-        text = overview.export_participants(context, get_person(context, request), slug, with_ids=ids)
-        headers = {"Content-Disposition": f'attachment; filename="{slug}-participants.csv"'}
-        return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
-
-    _add_steps(app, context)
-    _add_work(app, context)
 
 
 def _add_steps(app: FastAPI, context: Context) -> None:
@@ -235,11 +240,7 @@ def _show(context: Context, request: Request, slug: str, page: int, preview: str
         return RedirectResponse(f"../signin?next=s/{slug}", 303)
     visit = onboarding.get_visit(context, person, slug) if person else front
     if visit.standing is not None:
-        return (
-            _page(visit, show_withdrawal(visit))
-            if leave
-            else _page(visit, show_visit(visit, page), follows=True)
-        )
+        return _page(visit, show_withdrawal(visit) if leave else show_visit(visit, page))
     if service:
         return _page(
             visit, show_preview(front, "consent") if _is_team(context, request) else show_closed_door(visit)
@@ -369,19 +370,11 @@ def _guarded(show: Callable[[], Response], base: str = "../") -> Response:
 
 
 def _state(visit: Visit) -> str:
-    """Return what a page follows (``static/core/follow_study.js``)."""
-    return f"{visit.plan.state} {visit.situation if visit.standing else ''}"
+    """Return what a participant's page follows (``static/core/follow_study.js``)."""
+    return f"{visit.plan.state} {visit.situation}" if visit.standing else ""
 
 
-def _page(
-    visit: Visit,
-    view: StudyView,
-    root: str = "../",
-    error: str = "",
-    status: int = 200,
-    *,
-    follows: bool = False,
-) -> Response:
+def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "", status: int = 200) -> Response:
     # the page's links are relative to /s/
     return render_page(
         "study",
@@ -393,7 +386,6 @@ def _page(
         error=error,
         body=[node for node in view.body if node],
         forms=view.forms,
-        follows=follows,
         state=_state(visit),
         kind=view.kind,
         stage=tr(STAGES[view.kind]) if view.kind in STAGES else "",

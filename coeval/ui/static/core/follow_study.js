@@ -6,16 +6,17 @@
 const EVERY_MS = 4000;
 
 const shown = /** @type {HTMLElement} */ (document.querySelector('[data-study]'));
+const study = shown.dataset.study ?? '';
 const news = document.getElementById('study-news');
 /** The text of the study's page when it was last read. */
 let before = shown.dataset.state;
 
 /** @param {Element} main the study's page as it is now */
 function tell(main) {
-  const now = main.getAttribute('data-state') ?? '';
+  const now = main.querySelector('[data-study]')?.getAttribute('data-state') ?? '';
   if (now === before) return;
   before = now;
-  if (!news) window.location.reload();
+  if (!news) window.location.assign(study);
   else
     news.textContent =
       now === shown.dataset.state
@@ -29,7 +30,7 @@ async function look() {
   );
   if (document.hidden || isWriting) return;
   const options = /** @type {RequestInit} */ ({ redirect: 'manual', cache: 'no-store' });
-  const answer = await fetch(shown.dataset.study ?? '', options).catch(() => null); // the next look tries again
+  const answer = await fetch(study, options).catch(() => null); // the next look tries again
   // the session is over, for example after a restore: the server leads back to the study's link
   if (answer?.type === 'opaqueredirect') window.location.reload();
   if (!answer?.ok) return;
