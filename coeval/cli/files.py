@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coeval.cli.results import report
+from coeval.cli.results import may_ask, report
 from coeval.datasets.known_formats import list_format_names
 from coeval.datasets.tables.table_files import on_sheet
 from coeval.domain import ColumnRole, Group
@@ -108,7 +108,7 @@ def tell_import(context: Context, imported: ImportReport, options: argparse.Name
 
     columns = list_columns(context, OPERATOR, options.task)
     undecided = [column.name for column in columns if column.is_open]
-    if undecided and sys.stdin.isatty() and not options.json:
+    if undecided and may_ask() and not options.json:
         answers = {name: _ask(name) for name in undecided}
         columns = set_columns(context, OPERATOR, options.task, answers)
         undecided = []
@@ -180,7 +180,10 @@ def _read_lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as a list of criteria: {error}.") from error
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError(
+            f"{path} cannot be read as a list of criteria ({reason}): check the path."
+        ) from error
 
 
 # ``python -m coeval export``: everything as CSV, or scores for another tool.

@@ -47,6 +47,11 @@ def _end(text: str, code: int) -> NoReturn:
     raise SystemExit(code) from None
 
 
+def may_ask() -> bool:
+    """Return whether somebody can answer a question on this terminal; a closed standard input is None."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def build_reporting() -> argparse.ArgumentParser:
     """Return the option ``--json``, for the parsers of commands that call ``report``."""
     parser = argparse.ArgumentParser(add_help=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from coeval.cli.draft import show_progress
 from coeval.cli.files import read_mapping
+from coeval.cli.results import may_ask
 from coeval.cli.serve import allow_files
 from coeval.errors import InputError
 from coeval.settings import Settings, load_settings, on_this_machine
@@ -92,7 +92,7 @@ def _ask_criteria(context: Context, path: Path) -> str:
 
     if has_criteria(context, path):
         return ""
-    asked = input(f"What do you judge? [{USUAL_CRITERIA}] ") if sys.stdin.isatty() else ""
+    asked = input(f"What do you judge? [{USUAL_CRITERIA}] ") if may_ask() else ""
     return asked.strip() or USUAL_CRITERIA
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coeval.cli.results import reported
+from coeval.cli.results import build_reporting, report, reported
 from coeval.errors import InputError, StorageError
 from coeval.settings import Settings, SignIn, load_settings
 from coeval.usecases.access import OPERATOR, Context
@@ -43,7 +43,9 @@ def add_study(commands: argparse._SubParsersAction) -> argparse._SubParsersActio
         "study", help="export, import or merge a whole study, or start one from a file"
     )
     actions: argparse._SubParsersAction = study.add_subparsers(required=True, metavar="ACTION")
-    init = actions.add_parser("init", help="write a commented example of a study file, for “serve”")
+    init = actions.add_parser(
+        "init", parents=[build_reporting()], help="write a commented example of a study file, for “serve”"
+    )
     init.add_argument("path", type=Path, metavar="STUDY.yaml", help="study file to write")
     init.set_defaults(command=_init, opens_file=False)
     return actions
@@ -60,7 +62,8 @@ def _init(options: argparse.Namespace) -> None:
         raise InputError(f"{path} already exists: choose another name, or remove it first.") from None
     except OSError as error:
         raise StorageError(f"{path} is not writable ({error.strerror}): choose another place.") from error
-    print(f"{path}: adapt it to your study, then run “python -m coeval serve {path}”.")
+    told = f"{path}: adapt it to your study, then run “python -m coeval serve {path}”."
+    report(options, {"path": path}, [told])
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

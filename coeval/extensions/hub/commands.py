@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from coeval.cli.files import read_import_options, tell_import
-from coeval.cli.results import Parsers, report
+from coeval.cli.results import Parsers, may_ask, report
 from coeval.errors import InputError
 from coeval.extensions.hub.address import FORM, START, is_hub_address
 from coeval.usecases.access import OPERATOR, Context
@@ -78,7 +78,7 @@ def _push(context: Context, options: argparse.Namespace) -> None:
     for text in seen.examples:
         print(f"  written by people, for example: {' '.join(text.split())[:200]}", file=shown)
     typed = options.confirm
-    if not typed and sys.stdin.isatty():
+    if not typed and may_ask():
         typed = input(f"Type {seen.repo} to send this: ")
     if not typed:
         raise InputError(f"Nothing was sent. To send the study, add --confirm {seen.repo}.")

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coeval.cli.results import report
+from coeval.cli.results import may_ask, report
 from coeval.cli.run_options import add_judging_options, build_json_option, print_json, read_judging_options
 from coeval.usecases.access import OPERATOR, Context
 
@@ -270,7 +270,7 @@ def _ask_to_replace(path: Path, *, force: bool, ask: bool) -> None:
         return
     if (
         ask
-        and sys.stdin.isatty()
+        and may_ask()
         and input(f"{path} is there already. Type yes to replace it: ").strip().lower() == "yes"
     ):
         return

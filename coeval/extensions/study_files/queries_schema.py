@@ -30,6 +30,8 @@ STAYS = {
     "lineage": "the secret and the history of this file",
     "restoration": "the history of this file",
     "import_batch_person": "the people in unfinished imports",
+    "agents_token": "the tokens of agents",
+    "agents_spending": "what agents spent",
     "prolific_request": "this server's requests to Prolific, and payments",
     "prolific_item": "the Prolific ids in those requests",
     "prolific_step": "the results of those requests",

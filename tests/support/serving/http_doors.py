@@ -628,6 +628,17 @@ def setup_people() -> list[Door]:
         ),
         Door("usecases.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
         Door(
+            "extensions.agents.tokens.list_tokens", setup("hosting", "select", pick=False), OWN, OWN, part=True
+        ),
+        Door("extensions.agents.tokens.make_token", setup("agents-make", pick=False), OWN, OWN),
+        Door(
+            "extensions.agents.tokens.revoke_token",
+            setup("agents-revoke", put=fixed(agents_key="00000000"), pick=False),
+            OWN,
+            OWN,
+            says="no token",
+        ),
+        Door(
             "extensions.study_files.transfer.import_study_file",
             setup("study-import", put=study_file, pick=False),
             OWN,
@@ -745,7 +756,7 @@ ELSEWHERE = {
     "coeval.usecases.drafting.batch_files.read_results": "cli/draft.py",
     "coeval.usecases.drafting.model_requests.draft_criteria": "cli/draft.py llm/proposals.py usecases/drafting/jobs.py",
     "coeval.usecases.drafting.batch_files.write_questions": "cli/draft.py",
-    "coeval.usecases.study_import.import_study": "usecases/study_import.py",
+    "coeval.usecases.study_import.import_study": "usecases/study_import.py extensions/agents/tools.py",
     "coeval.usecases.criteria_sets.establish_list": "cli/files.py usecases/file_review.py",
     "coeval.extensions.rubrics.drafting.list_rubrics_runs": "extensions/rubrics/commands.py",
     "coeval.extensions.rubrics.drafting.show_rubrics_run": "extensions/rubrics/commands.py",

@@ -91,7 +91,7 @@ def load_judge(path: str | Path, key: str = "") -> JudgeFile:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise InputError(f"{path} cannot be read ({error.strerror or error}): check the path.") from error
     if len(data) > MAX_BYTES:
         raise InputError(f"{path.name} has more than {MAX_BYTES:,} bytes, so it is not a judge file.")
     return parse_judge(data, path.name, key)
@@ -246,7 +246,7 @@ def _read_private_key(path: Path) -> Any:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise InputError(f"{path} cannot be read ({error.strerror or error}): check the path.") from error
     load: Any = load_ssh_private_key if b"OPENSSH PRIVATE KEY" in text else load_pem_private_key
     try:
         private = load(text, password=None)
