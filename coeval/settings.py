@@ -126,6 +126,8 @@ class Settings:
     snapshots: Snapshots = Snapshots()
     prolific_keys: str = PROLIFIC_KEYS
     prolific_api: str = PROLIFIC_API
+    agent_token: str = ""
+    """The token of the agent that a command serves."""
     prolific_token: str = ""
     """The API token to draft, publish and pay studies on Prolific; without it, owners do this by hand."""
 
@@ -242,6 +244,7 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         snapshots=_load_snapshots(values),
         prolific_keys=values.get("COEVAL_PROLIFIC_KEYS") or PROLIFIC_KEYS,
         prolific_api=(values.get("COEVAL_PROLIFIC_API") or PROLIFIC_API).rstrip("/"),
+        agent_token=values.get("COEVAL_AGENT_TOKEN", "").strip(),
         prolific_token=values.get("PROLIFIC_TOKEN", "").strip(),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -51,7 +50,7 @@ def _serve(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.agents.mcp_server import build_server
     from coeval.extensions.agents.tokens import find_agent
 
-    secret = os.environ.get(SECRET, "")
+    secret = context.settings.agent_token
     if not secret:
         raise InputError(
             f"Set {SECRET} to a token: an owner makes one with “python -m coeval mcp token --task SLUG”."

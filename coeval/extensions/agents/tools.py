@@ -12,11 +12,12 @@ import tempfile
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from coeval.domain import (
+    MAX_REMARK,
     EvaluationRow,
     ImportedDraft,
     ImportedRun,
@@ -34,6 +35,7 @@ from coeval.stats import plain
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import find_settings
 from coeval.usecases.criteria_rounds import get_criteria_set, get_round, open_round
+from coeval.usecases.criteria_sets import MAX_CRITERIA
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.run_preview import estimate_run
 from coeval.usecases.drafting.run_settings import RunSettings
@@ -43,6 +45,7 @@ from coeval.usecases.study_import import ImportOptions, import_file, import_stud
 from coeval.usecases.tasks import get_task_state
 
 Answer = dict[str, Any]
+Remark = Annotated[str, Field(max_length=MAX_REMARK)]
 
 MOST_TEXT = 5_000_000
 """Longest file that ``export`` returns whole, in characters."""
@@ -71,7 +74,7 @@ class Judgment(BaseModel):
     instance: str
     criterion: str
     score: float
-    conclusion: str = ""
+    conclusion: Remark = ""
 
 
 class Tools:
@@ -117,7 +120,9 @@ class Tools:
         return {"instances": state.n_instances, "scale": str(state.task.scale),
                 "untrusted": {**texts, "criteria": criteria, "runs": runs}}  # fmt: skip
 
-    def propose_criteria(self, task: str, criteria: list[str]) -> Answer:
+    def propose_criteria(
+        self, task: str, criteria: Annotated[list[Remark], Field(max_length=MAX_CRITERIA)]
+    ) -> Answer:
         """Open a vote on these criteria, one statement each. People vote, and an owner fixes the set."""
         agent = self._enter(task)
         proposals = [Proposal(text.strip(), Origin.LLM) for text in criteria]
