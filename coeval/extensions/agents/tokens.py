@@ -24,7 +24,7 @@ PREFIX = "coeval-agent-"
 MOST_DAYS = 365
 FREE = Prices()
 REFUSED = (
-    "This token is unknown, has expired or was revoked: ask an owner for a new one (Set-up, Hosting, Agents)."
+    "This token is unknown, has expired or was revoked: ask an owner for a new one (Set-up, Hosting)."
 )
 
 

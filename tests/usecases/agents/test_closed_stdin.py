@@ -48,7 +48,7 @@ COMMANDS = dict(list_commands(build_parser()))
 
 
 def test_all_other_commands_have_json() -> None:
-    assert len(COMMANDS) > 60
+    assert len(COMMANDS) > 40
     missing = {name for name, parser in COMMANDS.items() if "--json" not in parser._option_string_actions}
     assert missing == PLAIN.keys()
 
