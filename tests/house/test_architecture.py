@@ -19,7 +19,7 @@ FILES = sorted((ROOT / "coeval").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 FLOORS = (
-    ("domain", "errors", "clock", "safe_csv", "settings", "language", "extending"),
+    ("domain", "errors", "clock", "folded_text", "safe_csv", "settings", "language", "extending"),
     ("rules", "stats", "datasets", "llm.reading", "llm.prompting"),
     ("llm", "store"),
     ("usecases", "frame"),

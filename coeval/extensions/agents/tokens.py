@@ -23,9 +23,7 @@ PREFIX = "coeval-agent-"
 """The beginning of every secret, so that scanners of leaked secrets recognise it."""
 MOST_DAYS = 365
 FREE = Prices()
-REFUSED = (
-    "This token is unknown, has expired or was revoked: ask an owner for a new one (Set-up, Hosting)."
-)
+REFUSED = "This token is unknown, has expired or was revoked: ask an owner for a new one (Set-up, Hosting)."
 
 
 @use_case(OWNERS)

@@ -628,7 +628,11 @@ def setup_people() -> list[Door]:
         ),
         Door("usecases.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
         Door(
-            "extensions.agents.tokens.list_tokens", setup("hosting", "select", pick=False), OWN, OWN, part=True
+            "extensions.agents.tokens.list_tokens",
+            setup("hosting", "select", pick=False),
+            OWN,
+            OWN,
+            part=True,
         ),
         Door("extensions.agents.tokens.make_token", setup("agents-make", pick=False), OWN, OWN),
         Door(
