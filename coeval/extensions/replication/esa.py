@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pandas as pd
 
 from coeval.errors import InputError
 from coeval.extensions.replication.arm_correlations import contrast_correlations, contrast_people
-from coeval.extensions.replication.cells import Cell, Replication
+from coeval.extensions.replication.cells import Cell, Replication, load_published
 from coeval.extensions.replication.esa_campaigns import read_campaigns
 from coeval.stats import Estimate, correlations, krippendorff_alpha
 from coeval.stats.arm_contrasts import Arms, Contrast, contrast_means
@@ -34,70 +35,16 @@ CAVEATS = (
 
 PAPER = "the paper"
 INDEPENDENT = "an independent analysis of the same files"
-FIGURES: dict[tuple[str, str, str], float] = {
-    ("time", "seconds for each span", "blind"): 71.2,
-    ("time", "seconds for each span", "draft"): 31.4,
-    ("time", "spans for each segment", "blind"): 0.81,
-    ("time", "spans for each segment", "draft"): 1.69,
-    ("time", "of them kept from the draft", "draft"): 1.14,
-    ("time", "of them added by people", "draft"): 0.55,
-    ("time", "seconds for each segment, mean over annotators", "blind"): 58.0,
-    ("time", "seconds for each segment, mean over annotators", "draft"): 53.3,
-    ("time", "seconds for each segment, mean over segments", "blind"): 52.1,
-    ("time", "seconds for each segment, mean over segments", "draft"): 51.8,
-    ("time", "seconds for each segment, median", "blind"): 32.8,
-    ("time", "seconds for each segment, median", "draft"): 30.3,
-    ("agreement", "Pearson's r of two campaigns", "blind"): 0.470,
-    ("agreement", "Pearson's r of two campaigns", "draft"): 0.543,
-    ("agreement", "Pearson's r of two campaigns", "difference"): 0.073,
-    ("agreement", "interval alpha of two campaigns", "blind"): 0.455,
-    ("agreement", "interval alpha of two campaigns", "draft"): 0.527,
-    ("nearness", "r of the mean score with the draft's score", "blind"): 0.528,
-    ("nearness", "r of the mean score with the draft's score", "draft"): 0.593,
-    ("nearness", "r of the mean score with the draft's score", "difference"): 0.065,
-    ("nearness", "within person, Spearman's rho with the draft", "blind"): 0.464,
-    ("nearness", "within person, Spearman's rho with the draft", "draft"): 0.674,
-    ("nearness", "within person, Spearman's rho with the draft", "difference"): 0.211,
-    ("accuracy", "r of the mean score with experts", "blind"): 0.354,
-    ("accuracy", "r of the mean score with experts", "draft"): 0.364,
-    ("accuracy", "r of the mean score with experts", "difference"): 0.010,
-    ("accuracy", "r of the draft alone with experts", "draft"): 0.505,
-    ("accuracy", "within person, Spearman's rho with experts", "blind"): 0.384,
-    ("accuracy", "within person, Spearman's rho with experts", "draft"): 0.459,
-    ("accuracy", "within person, Spearman's rho with experts", "difference"): 0.075,
-    ("accuracy", "Kendall's tau of systems with experts", "blind"): 0.87,
-    ("accuracy", "Kendall's tau of systems with experts", "draft"): 0.87,
-    ("planted errors", "scored below the clean twin, campaign 1", "blind"): 0.884,
-    ("planted errors", "scored below the clean twin, campaign 2", "blind"): 0.833,
-    ("planted errors", "scored below the clean twin, campaign 1", "draft"): 0.841,
-    ("planted errors", "scored below the clean twin, campaign 2", "draft"): 0.664,
-    ("planted errors", "scored below the clean twin", "blind"): 0.859,
-    ("planted errors", "scored below the clean twin", "draft"): 0.753,
-    ("planted errors", "scored below the clean twin", "difference"): -0.106,
-    ("planted errors", "a span on the changed words, campaign 1", "blind"): 0.503,
-    ("planted errors", "a span on the changed words, campaign 2", "blind"): 0.636,
-    ("planted errors", "a span on the changed words, campaign 1", "draft"): 0.775,
-    ("planted errors", "a span on the changed words, campaign 2", "draft"): 0.515,
-    ("planted errors", "a span on the changed words", "difference"): 0.076,
-    ("design", "design effect of documents, campaign 1", "blind"): 4.2,
-    ("design", "design effect of documents, campaign 2", "blind"): 3.1,
-    ("design", "design effect of documents, the expert score", "reference"): 8.8,
-}
-"""The results of the independent analysis, by table, row and column."""
 
-INTERVALS = {
-    ("agreement", "Pearson's r of two campaigns"): (0.005, 0.138),
-    ("nearness", "r of the mean score with the draft's score"): (0.031, 0.107),
-    ("nearness", "within person, Spearman's rho with the draft"): (0.124, 0.298),
-    ("accuracy", "r of the mean score with experts"): (-0.029, 0.046),
-    ("accuracy", "within person, Spearman's rho with experts"): (-0.006, 0.156),
-    ("planted errors", "scored below the clean twin"): (-0.197, -0.008),
-    ("planted errors", "a span on the changed words"): (-0.131, 0.267),
-}
-"""The independent analysis's intervals of the differences."""
 
 PRINTED = {("blind", 71.0), ("draft", 31.0)}
 """Seconds per span, as printed in the paper."""
+
+
+@cache
+def _load_figures() -> dict[tuple[str, str, str, str], float]:
+    """Return the results of the independent analysis; ``low`` and ``high`` are intervals of differences."""
+    return load_published("esa")
 
 
 def replicate_esa(data: Path) -> Replication:
@@ -160,7 +107,7 @@ def _units(segments: pd.DataFrame) -> pd.DataFrame:
 def _cells(table: str, row: str, population: str, **values: Any) -> Iterator[Cell]:
     """Yield one cell per column, with our value and interval and the published ones."""
     for column, value in values.items():
-        known = FIGURES.get((table, row, column))
+        known = _load_figures().get((STUDY, table, row, column))
         seconds = row.startswith("seconds")
         # 500 resamples estimate a variance, and so a design effect, to about 6%
         within = 0.06 if seconds else 0.03 * (known or 0) + 0.05 if table == "design" else 0.006
@@ -179,8 +126,10 @@ def _tell_interval(table: str, row: str, column: str, value: Any) -> str:
     text = f"; [{value.ci[0]:.3f}, {value.ci[1]:.3f}], {value.details.get('interval_kind', '')}"
     if not math.isnan(wide := value.details.get("people_ci_low", math.nan)):
         text += f"; for people like these too [{wide:.3f}, {value.people_ci_high:.3f}]"
-    theirs = INTERVALS.get((table, row)) if column == "difference" else None
-    return text + (f"; theirs [{theirs[0]:.3f}, {theirs[1]:.3f}], by resampling" if theirs else "")
+    theirs = [_load_figures().get((STUDY, table, row, end)) for end in ("low", "high")]
+    if column != "difference" or None in theirs:
+        return text
+    return f"{text}; theirs [{theirs[0]:.3f}, {theirs[1]:.3f}], by resampling"
 
 
 def _contrast_cells(table: str, row: str, population: str, found: Contrast) -> Iterator[Cell]:

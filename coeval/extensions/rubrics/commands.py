@@ -12,8 +12,6 @@ from coeval.usecases.access import OPERATOR, Context
 
 if TYPE_CHECKING:
     from coeval.extensions.rubrics.drafting import RubricsRun, RunReport
-    from coeval.extensions.rubrics.statistics import RubricsReport
-    from coeval.stats.estimates import Estimate
 
 
 def add_rubrics(parsers: Parsers) -> None:
@@ -137,66 +135,10 @@ def _status(context: Context, options: argparse.Namespace) -> None:
     report(options, counts | {"runs": runs}, lines)
 
 
-def spell(figure: Estimate) -> dict[str, Any]:
-    """Return an estimate's figures by name."""
-    known = figure.details
-    names = ("n", "n_units", "ci_low", "ci_high", "clusters", "interval_kind", "percent_agreement", "reason")
-    return {"value": float(figure)} | {name: known[name] for name in names if known.get(name) is not None}
-
-
-def spell_report(found: RubricsReport) -> dict[str, Any]:
-    """Return the figures as one JSON document."""
-
-    def agreement(one: Any) -> dict[str, Any]:
-        return {
-            "criteria": one.n_criteria, "people": one.n_people, "alpha": spell(one.alpha),
-            "macro_f1": spell(one.macro_f1), "met_by_people": spell(one.met_by_people),
-            "met_by_judge": spell(one.met_by_judge),
-        }  # fmt: skip
-
-    return {
-        "judge": found.judge,
-        "instances": found.n_instances,
-        "documents": found.n_documents,
-        "judgments_of_people": found.n_labels,
-        "unscored": found.unscored,
-        "overall": agreement(found.overall),
-        "axes": {axis: agreement(one) for axis, one in found.axes.items()},
-        "macro_f1_by_arm": {arm: spell(one) for arm, one in found.arms.items()},
-        "changes": found.changes,
-        "changes_by_axis": found.axis_changes,
-        "score_by_people": spell(found.people_score),
-        "score_by_judge": spell(found.judge_score),
-        "judge_less_people": spell(found.difference),
-        "scores": found.scores,
-    }
-
-
-def tell(name: str, figure: Estimate) -> str:
-    """Describe an estimate in one line."""
-    if not figure.defined:
-        return f"{name}: undefined ({figure.reason})"
-    low, high = figure.ci
-    interval = "no interval" if low != low else f"95% interval {low:.3f} to {high:.3f}"
-    return f"{name}: {figure:.3f} ({interval})"
-
-
 def _report(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.rubrics.reports import get_rubrics_report
+    from coeval.extensions.rubrics.statistics import tell_report
+    from coeval.stats.estimates import spell
 
     found = get_rubrics_report(context, OPERATOR, options.task, options.run)
-    changes = found.changes
-    lines = [
-        f"{found.n_instances:,} instances of {found.n_documents:,} documents; {found.n_labels:,} judgments of people; "
-        f"judge: {found.judge or 'none'}, {found.unscored:,} criteria unscored",
-        tell("Alpha of people", found.overall.alpha),
-        tell("Judge against people, macro-F1", found.overall.macro_f1),
-        *(tell(f"  {axis}: alpha", one.alpha) for axis, one in found.axes.items()),
-        *(tell(f"  {axis}: macro-F1", one.macro_f1) for axis, one in found.axes.items()),
-        tell("Score by people", found.people_score),
-        tell("Score by the judge", found.judge_score),
-        tell("The judge's score minus people's", found.difference),
-        f"Criteria: {changes.approve:,} approved, {changes.revise:,} revised, {changes.delete:,} deleted, "
-        f"{changes.add:,} added; {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed",
-    ]
-    report(options, spell_report(found), lines)
+    report(options, spell(found) if options.json else found, tell_report(found))

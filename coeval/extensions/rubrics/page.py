@@ -11,7 +11,6 @@ from pydantic import AfterValidator, Field
 
 from coeval.domain import MAX_ADDED, Action, Arm, Person, QuotePlace, Role
 from coeval.errors import StaleError
-from coeval.extensions.rubrics.commands import tell
 from coeval.extensions.rubrics.drafting import RubricsRun, draft_rubrics, judge_rubrics
 from coeval.extensions.rubrics.queries import Criterion, Line, Submission
 from coeval.extensions.rubrics.reports import get_rubrics_report
@@ -27,7 +26,7 @@ from coeval.extensions.rubrics.reviews import (
     submit_rubrics_sheet,
 )
 from coeval.extensions.rubrics.scoring import MAX_AXIS, MAX_CRITERIA, instance_score, told_points
-from coeval.extensions.rubrics.statistics import RubricsReport
+from coeval.extensions.rubrics.statistics import RubricsReport, tell_report
 from coeval.language import get_spoken, later, tr
 from coeval.llm.reading.quotes import find_quotes
 from coeval.rules.arms import Aliases
@@ -129,34 +128,18 @@ def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
             "HealthBench’s form, or have a model write them below."
         )
         return [el("p.note", said)]
-    changes = found.changes
     head = el(
         "p.note",
         f"{counts['with_criteria']:,} of {counts['instances']:,} instances have their own criteria "
-        f"({counts['criteria']:,} criteria). People gave {found.n_labels:,} judgments. Judge: {found.judge or 'none'}, "
-        f"{found.unscored:,} criteria unscored.",
+        f"({counts['criteria']:,} criteria).",
     )
-    figures = [
-        tell("Alpha of people", found.overall.alpha),
-        tell("Judge against people, macro-F1", found.overall.macro_f1),
-        tell("Score by people", found.people_score),
-        tell("Score by the judge", found.judge_score),
-        tell("The judge’s score minus people’s", found.difference),
-        f"Criteria: {changes.approve:,} approved, {changes.revise:,} revised, {changes.delete:,} deleted, "
-        f"{changes.add:,} added. {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed.",
-    ]
-    axes = [
-        [axis or "(none)", f"{one.n_criteria:,}", tell("alpha", one.alpha), tell("macro-F1", one.macro_f1)]
-        for axis, one in found.axes.items()
-    ]
     scores = [
         [one.name, one.system, _told(one.people), f"{one.n_people}", _told(one.judge)]
         for one in found.scores[:200]
     ]
     return [
         head,
-        el("ul", *(el("li", line) for line in figures)),
-        *([el("h3", "By axis"), table(["Axis", "Criteria", "People", "Judge"], axes)] if axes else []),
+        el("ul", *(el("li", line) for line in tell_report(found))),
         el(
             "details",
             el("summary", "Scores of the instances (not clipped)"),

@@ -7,7 +7,7 @@ leaves out whole documents.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -297,3 +297,33 @@ def count_changes(labels: Sequence[Label]) -> Changes:
         verdicts_shown=len(shown),
         verdicts_changed=sum(one.value != one.judge for one in shown),
     )
+
+
+def tell(name: str, figure: Estimate) -> str:
+    """Describe an estimate in one line."""
+    if not figure.defined:
+        return f"{name}: undefined ({figure.reason})"
+    low, high = figure.ci
+    interval = "no interval" if low != low else f"95% interval {low:.3f} to {high:.3f}"
+    return f"{name}: {figure:.3f} ({interval})"
+
+
+def tell_report(found: RubricsReport) -> Iterator[str]:
+    """Describe the figures of all axes in lines of text."""
+    changes = found.changes
+    yield (
+        f"{found.n_instances:,} instances of {found.n_documents:,} documents; {found.n_labels:,} judgments of "
+        f"people; judge: {found.judge or 'none'}, {found.unscored:,} criteria unscored"
+    )
+    yield tell("Alpha of people", found.overall.alpha)
+    yield tell("Judge against people, macro-F1", found.overall.macro_f1)
+    yield tell("Score by people", found.people_score)
+    yield tell("Score by the judge", found.judge_score)
+    yield tell("The judge's score minus people's", found.difference)
+    yield (
+        f"Criteria: {changes.approve:,} approved, {changes.revise:,} revised, {changes.delete:,} deleted, "
+        f"{changes.add:,} added. {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed."
+    )
+    for axis, one in found.axes.items():
+        yield tell(f"{axis}, alpha", one.alpha)
+        yield tell(f"{axis}, macro-F1", one.macro_f1)

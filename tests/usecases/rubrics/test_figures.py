@@ -152,7 +152,7 @@ def test_from_a_file_to_figures(
         assert judge_all(context, sign_in(context, name)[0], "hb", known, rate=0.05) == 40
     assert run(context, "report", "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["judgments_of_people"] == 320
+    assert found["n_labels"] == 320
     assert found["overall"]["met_by_people"]["value"] == pytest.approx(known.share_met, abs=0.05)
     assert found["overall"]["alpha"]["value"] > 0.75 and set(found["axes"]) == {"accuracy", "completeness"}
     f1 = found["overall"]["macro_f1"]
@@ -161,7 +161,7 @@ def test_from_a_file_to_figures(
         1 - right
     )  # people err on one of 20; both verdicts are about as frequent
     assert f1["clusters"] == 20 and f1["value"] == pytest.approx(expected, abs=0.04)
-    assert abs(found["score_by_people"]["value"] - sum_known_score(known)) < 0.06
+    assert abs(found["people_score"]["value"] - sum_known_score(known)) < 0.06
     assert run(context, "status") == 0
 
 
