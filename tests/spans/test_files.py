@@ -171,7 +171,7 @@ def test_a_number_that_is_no_line_counts_in_the_order_of_the_file(tmp_path: Path
     ("format", "text", "said"),
     [
         ("mqm-tsv", "system\trater\n", "no column “seg_id”"),
-        ("mqm-tsv", "system\x00\n", "NUL character in line 1"),
+        ("mqm-tsv", "system\x00\n", "line 1: contains a NUL byte"),
         ("mqm-tsv", HEAD + "A\tnews\n", "line 2: 2 cells and 9 columns"),
         ("mqm-tsv", HEAD + "A\td\t1\t1\tr\ts\ty\tOther\t\n", "no severity"),
         ("esa-csv", "a,b,c\n", "line 1: has 3 cells"),
@@ -205,16 +205,16 @@ def test_a_typology_of_ones_own(tmp_path: Path) -> None:
     ("value", "said"),
     [
         ([], "JSON object"),
-        ({}, "has no severity"),
-        ({"severities": [{"name": "a", "weight": -1}]}, "a weight is -1"),
-        ({"severities": [{"name": "a", "weight": True}]}, "a weight is True"),
-        ({"severities": [{"name": " "}]}, "needs a name"),
+        ({}, "severities: Field required"),
+        ({"severities": [{"name": "a", "weight": -1}]}, "severities.0.weight"),
+        ({"severities": [{"name": "a", "weight": True}]}, "severities.0.weight"),
+        ({"severities": [{"name": " ", "weight": 1}]}, "severities.0.name"),
         ({"severities": [{"name": "a", "weight": 1}, {"name": "A", "weight": 2}]}, "a name twice"),
-        ({"severities": [{"name": "a", "weight": 1}], "scoring": "best"}, "mqm or esa"),
-        ({"severities": [{"name": "a", "weight": 1}], "weights": ["x"]}, "list of pairs"),
+        ({"severities": [{"name": "a", "weight": 1}], "scoring": "best"}, "scoring"),
+        ({"severities": [{"name": "a", "weight": 1}], "weights": ["x"]}, "weights.0"),
         (
             {"severities": [{"name": "a", "weight": 1}], "categories": [{"name": "x", "side": "up"}]},
-            "output or input",
+            "categories.0.side",
         ),
     ],
 )

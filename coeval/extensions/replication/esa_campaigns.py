@@ -46,8 +46,6 @@ class Campaigns:
 
     segments: pd.DataFrame
     pairs: pd.DataFrame
-    twice: pd.DataFrame
-    """Pairs in which one side was saved twice, with the earlier save."""
 
 
 def read_campaigns(data: Path) -> Campaigns:
@@ -83,9 +81,7 @@ def read_campaigns(data: Path) -> Campaigns:
     segments["seconds"] = segments["seconds"].where(~(segments["seconds"] > IDLE), median)
     items = _read_items(data)
     segments = _with_lines(segments, items)
-    pairs = _pair(_with_lines(saves, items))
-    first = _pair(_with_lines(own.drop_duplicates(SAVE, keep="first"), items))
-    return Campaigns(_with_scores(segments, data), pairs, _changed_verdicts(pairs, first))
+    return Campaigns(_with_scores(segments, data), _pair(_with_lines(saves, items)))
 
 
 def _read_saves(path: Path, arm: str, campaign: int) -> pd.DataFrame:
@@ -268,14 +264,3 @@ def _is_marked(spans: Sequence[dict[str, Any]], start: int, end: int) -> bool:
         isinstance(low, int) and isinstance(high, int) and low <= end and high >= start
         for low, high in places
     )
-
-
-def _changed_verdicts(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
-    key = ["campaign", "login", "document", "item"]
-    both = later.set_index(key)[["lower", "score", "score_clean"]].join(
-        earlier.set_index(key)[["lower", "score", "score_clean"]].add_suffix("_earlier")
-    )
-    changed = both[both["lower"] != both["lower_earlier"]].reset_index()
-    names = {"score": "planted, later save", "score_clean": "clean, later save"}
-    names |= {"score_earlier": "planted, earlier save", "score_clean_earlier": "clean, earlier save"}
-    return changed.rename(columns=names).drop(columns=["lower", "lower_earlier"])

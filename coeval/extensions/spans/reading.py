@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from coeval.datasets.tables.text_tables import LONGEST_FIELD
+from coeval.datasets.text import check_text, open_text, reading
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Collection
 from coeval.extensions.spans.typology import Typology
 
-LARGEST = 2_000_000_000
-LONGEST_CELL = 10_000_000
 MOST_LINES = 1_000_000
 """The largest line number."""
 
@@ -40,51 +39,24 @@ class SpanFormat:
     write: Callable[[Collection, Typology], str]
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file, without a byte order mark; files that end in .gz are unpacked.
-
-    Raises:
-        InputError: the file cannot be read, is too large, or is not UTF-8.
-    """
-    import gzip
-
-    try:
-        if path.suffix == ".gz":
-            with gzip.open(path, "rb") as packed:
-                content = packed.read(LARGEST + 1)
-        else:
-            if path.stat().st_size > LARGEST:
-                raise InputError(f"{path.name} is larger than {LARGEST:,} bytes: split it.")
-            content = path.read_bytes()
-        if len(content) > LARGEST:
-            raise InputError(f"{path.name} is larger than {LARGEST:,} bytes when unpacked: split it.")
-        text = content.decode("utf-8-sig")
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path.name} cannot be read: {str(error)[:200]}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is not UTF-8 at byte {error.start:,}: save it as UTF-8.") from error
-    if "\x00" in text:
-        raise InputError(
-            f"{path.name} contains a NUL character in line {text.count(chr(10), 0, text.index(chr(0))) + 1}."
-        )
-    return text
-
-
 def read_csv(path: Path, *, delimiter: str = ",", quoted: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a CSV table with their line numbers.
 
     Raises:
-        InputError: the file is not a table.
+        InputError: the file is not a table, or a cell cannot be stored.
     """
-    csv.field_size_limit(LONGEST_CELL)
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), delimiter=delimiter, quoting=quoting)
-    try:
-        for row in reader:
-            if row:
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise InputError(f"{path.name}, line {reader.line_num:,}: {error}.") from error
+    with reading(path.name), open_text(path) as file:
+        reader = csv.reader(file, delimiter=delimiter, quoting=quoting)
+        try:
+            for row in reader:
+                if row:
+                    for cell in row:
+                        check_text(cell, f"{path.name}, line {reader.line_num:,}")
+                    yield reader.line_num, row
+        except csv.Error as error:
+            raise InputError(f"{path.name}, line {reader.line_num:,}: {error}.") from error
 
 
 def read_number(
@@ -119,4 +91,5 @@ def check_columns(path: Path, found: Mapping[str, int], needed: tuple[str, ...])
 
 def read_documents(path: Path) -> list[str]:
     """Return the document of each line of a test set, from a file of mt-metrics-eval (``domain<TAB>document``)."""
-    return [line.rstrip("\r\n").split("\t")[-1] for line in io.StringIO(read_text(path))]
+    with reading(path.name), open_text(path) as file:
+        return [line.rstrip("\r\n").split("\t")[-1] for line in file]

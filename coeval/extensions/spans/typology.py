@@ -14,12 +14,20 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from coeval.errors import InputError
 
 FILE = Path(__file__).with_name("typologies.json")
 MAX_NAME, MAX_CATEGORIES, MAX_SEVERITIES, MAX_FILE = 100, 300, 9, 200_000
+PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME, pattern=PRINTABLE)
+]
+Title = Annotated[str, StringConstraints(max_length=2 * MAX_NAME, pattern=PRINTABLE)]
+Weight = Annotated[float, Field(strict=True, ge=0, le=1000, allow_inf_nan=False)]
 
 
 class Side(StrEnum):
@@ -75,8 +83,8 @@ class Span:
 class Severity:
     """A severity; ``offered`` is False if it occurs only in files and people cannot choose it."""
 
-    name: str
-    weight: float
+    name: Name
+    weight: Weight
     offered: bool = True
 
 
@@ -84,8 +92,8 @@ class Severity:
 class Category:
     """A kind of error; ``side`` is the text in which it is usually marked."""
 
-    name: str
-    title: str = ""
+    name: Name
+    title: Title = ""
     side: Side = Side.OUTPUT
 
 
@@ -101,11 +109,11 @@ class Typology:
     """
 
     name: str
-    title: str
-    severities: tuple[Severity, ...]
-    categories: tuple[Category, ...] = ()
+    title: Title
+    severities: Annotated[tuple[Severity, ...], Field(min_length=1, max_length=MAX_SEVERITIES)]
+    categories: Annotated[tuple[Category, ...], Field(max_length=MAX_CATEGORIES)] = ()
     scoring: Scoring = Scoring.MQM
-    weights: tuple[tuple[str, float], ...] = ()
+    weights: Annotated[tuple[tuple[Title, Weight], ...], Field(max_length=MAX_CATEGORIES)] = ()
 
     def weigh(self, span: Span) -> float:
         """Return the weight of a span.
@@ -226,75 +234,16 @@ def parse_typology(value: Any, name: str) -> Typology:
     """
     if not isinstance(value, Mapping):
         raise InputError(f"The typology “{name[:80]}” must be a JSON object with “severities”.")
+    title = value.get("title") or name[:MAX_NAME]
     try:
-        scoring = Scoring(value.get("scoring", Scoring.MQM))
-    except ValueError:
-        raise InputError(f"The typology “{name[:80]}”: “scoring” must be mqm or esa.") from None
-    severities = [
-        Severity(
-            _name(one, "severities", name), _weight(one.get("weight"), name), one.get("offered") is not False
-        )
-        for one in _parts(value, "severities", name, MAX_SEVERITIES)
-    ]
-    categories = [
-        Category(
-            _name(one, "categories", name),
-            str(one.get("title") or "")[:MAX_NAME],
-            _side(one.get("side"), name),
-        )
-        for one in _parts(value, "categories", name, MAX_CATEGORIES)
-    ]
-    if not any(one.offered for one in severities):
+        typology = TypeAdapter(Typology).validate_python({**value, "name": name, "title": title})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"The typology “{name[:80]}”: {place}: {first['msg']}.") from error
+    if not any(one.offered for one in typology.severities):
         raise InputError(f"The typology “{name[:80]}” has no severity: list at least one under “severities”.")
-    for kind in ([one.name for one in severities], [one.name for one in categories]):
-        if len({one.casefold() for one in kind}) < len(kind):
+    for parts in (typology.severities, typology.categories):
+        if len({part.name.casefold() for part in parts}) < len(parts):
             raise InputError(f"The typology “{name[:80]}” lists a name twice: remove one of the two.")
-    title = str(value.get("title") or name)[:MAX_NAME]
-    return Typology(name, title, tuple(severities), tuple(categories), scoring, _weights(value, name))
-
-
-def _parts(value: Mapping[str, Any], key: str, name: str, most: int) -> list[Mapping[str, Any]]:
-    parts = value.get(key, [])
-    if not isinstance(parts, list) or len(parts) > most or not all(isinstance(one, Mapping) for one in parts):
-        raise InputError(f"The typology “{name[:80]}”: “{key}” must be a list of at most {most} objects.")
-    return parts
-
-
-def _name(part: Mapping[str, Any], key: str, typology: str) -> str:
-    name = part.get("name")
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError(
-            f"The typology “{typology[:80]}”: an entry of “{key}” needs a name of 1 to {MAX_NAME} characters."
-        )
-    return name.strip()
-
-
-def _weight(value: Any, typology: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1000:
-        raise InputError(
-            f"The typology “{typology[:80]}”: a weight is {str(value)[:40]}; it must be a number from 0 "
-            "to 1,000."
-        )
-    return float(value)
-
-
-def _side(value: Any, typology: str) -> Side:
-    try:
-        return Side(value or Side.OUTPUT)
-    except ValueError:
-        raise InputError(
-            f"The typology “{typology[:80]}”: “side” is {str(value)[:40]}; it must be output or input."
-        ) from None
-
-
-def _weights(value: Mapping[str, Any], typology: str) -> tuple[tuple[str, float], ...]:
-    pairs = value.get("weights", [])
-    good = isinstance(pairs, list) and len(pairs) <= MAX_CATEGORIES
-    if not good or not all(
-        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
-    ):
-        raise InputError(
-            f"The typology “{typology[:80]}”: “weights” must be a list of pairs such as "
-            '["minor/*punctuation*", 0.1].'
-        )
-    return tuple((pattern[: 2 * MAX_NAME], _weight(weight, typology)) for pattern, weight in pairs)
+    return typology
