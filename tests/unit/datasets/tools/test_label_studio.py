@@ -154,7 +154,7 @@ def test_a_file_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
         return str(caught.value)
 
     assert "another version" in refused(lambda ours, _: ours.update(version=2))
-    assert "changed after CoEval wrote it" in refused(lambda ours, _: ours.update(criterion={"text": "x"}))
+    assert "changed after CoEval wrote it" in refused(lambda ours, _: ours.update(criterion={"text": 5}))
     assert "changed after CoEval wrote it" in refused(lambda ours, _: ours["instance"].update(further=1))
     assert "changed after CoEval wrote it" in refused(
         lambda ours, _: ours["instance"].update(document={"a": 1}, system=3)
