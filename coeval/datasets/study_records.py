@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -28,9 +29,6 @@ from coeval.errors import InputError
 from coeval.llm.reading.quotes import find_quotes
 
 Record = TypeVar("Record")
-ADAPTERS: dict[Any, TypeAdapter[Any]] = {
-    kind: TypeAdapter(kind) for kind in (Criterion, Run, Instance, ImportedDraft, ImportedSubmission)
-}
 CHANGED = "was changed after CoEval wrote it"
 
 
@@ -100,11 +98,16 @@ def _parse(node: Node, kind: type[Record], **more: Any) -> Record:
     if not isinstance(node.value, dict) or not _is_plain(node.value) or set(node.value) - names:
         raise InputError(f"{node.place}: {CHANGED}; export the study again.")
     try:
-        parsed: Record = ADAPTERS[kind].validate_python({**node.value, **more})
+        parsed: Record = _adapter(kind).validate_python({**node.value, **more})
         return parsed
     except ValueError as error:
         told = " ".join(str(error).split())[:200]
         raise InputError(f"{node.place}: {CHANGED} ({told}); export the study again.") from error
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def _is_plain(value: object, depth: int = 8) -> bool:
