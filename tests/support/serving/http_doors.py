@@ -309,6 +309,16 @@ def downloads() -> list[Door]:
         ),
         Door("usecases.export.export_table", at("GET", "/download/{task}/scores.csv")),
         Door(
+            "extensions.publish.publication.publish_study",
+            at("GET", "/download/{task}/published"),
+            says="Nobody has scored",
+        ),
+        Door(
+            "extensions.publish.publication.publish_study",
+            event(MAIN, "publish-see"),
+            says="Nobody has scored",
+        ),
+        Door(
             "usecases.export.export_zip_as",
             at("GET", "/download/{task}/as/preferences.zip"),
             says="nothing to export",

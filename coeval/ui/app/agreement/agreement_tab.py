@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 import gradio as gr
 
 from coeval.domain import Person, Role
+from coeval.extending import load_parts
 from coeval.language import later, tr
 from coeval.stats import krippendorff_alpha
 from coeval.stats.basis import ALL_ARMS, UNAIDED, Basis, list_choices
@@ -203,6 +204,7 @@ class AgreementTab(StudyTab):
     def build(self) -> None:
         self.parts = _build_parts()
         self.outputs = self.parts.all()
+        self.boxes = [box(self.context, self.task) for box in load_parts("boxes", self.id)]
         warm_up_soon()
 
     def load_on(self, *events: Event) -> None:

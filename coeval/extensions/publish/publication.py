@@ -1,0 +1,189 @@
+"""What leaves a study in its published file: the rows of its figures, its items, drafts and comments."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from coeval.domain import Draft, Person, Task
+from coeval.domain.evaluations import QuotePlace
+from coeval.errors import InputError
+from coeval.extensions.publish.document import Published, build_files
+from coeval.language import speaking
+from coeval.stats import methods_paragraph, show_tags
+from coeval.stats.frames import StudyFrames
+from coeval.store import Database
+from coeval.store.queries import drafts, exports, reports, tasks
+from coeval.store.queries.criteria import get_criteria_set
+from coeval.store.queries.reports import read
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.reports.statistics import get_frames, get_report
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What an owner lets leave; scores, criteria, systems and the names of items always do."""
+
+    texts: bool = True
+    """The inputs and outputs, and the lines of the drafts, which quote them."""
+    comments: bool = False
+    """Comments and reasons of people, word for word."""
+    names: bool = False
+    """People's names; otherwise they have pseudonyms."""
+
+
+@use_case(OWNERS)
+def publish_study(
+    context: Context, person: Person, slug: str, choice: Choice, *, stem: str = "study"
+) -> Published:
+    """Return the files of a published study, and a line for each kind of content in them.
+
+    Args:
+        stem: the name of the files without its ending.
+
+    Raises:
+        InputError: nobody has scored yet.
+    """
+    frames = get_frames(context, person, slug)
+    if frames.scored.empty:
+        raise InputError("Nobody has scored yet: a published study shows scores. Score some items first.")
+    report = get_report(context, person, slug)
+    methods = show_tags(methods_paragraph(frames, report))
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        naming = _name_people(frames, choice, tasks.get_seed(db, task.id))
+        data = _collect(db, task, frames, choice, naming)
+    data["intervals"] = _read_intervals(report)
+    with speaking(task.language):
+        files = build_files({"task": task, "report": report, "methods": methods, "data": data}, stem)
+    return Published(files, list(_tell(data, choice, sum(map(len, files.values())))))
+
+
+def _name_people(frames: StudyFrames, choice: Choice, seed: str) -> dict[str, str]:
+    """Return the shown name of each person; pseudonyms follow an order that only the seed gives."""
+    names = [str(name) for name in frames.annotators]
+    if choice.names:
+        return dict(zip(names, names, strict=True))
+    key = hashlib.sha256(f"people of the published file {seed}".encode()).digest()
+    names.sort(key=lambda name: hashlib.blake2s(name.encode(), key=key).hexdigest())
+    return {name: f"P{number}" for number, name in enumerate(names, 1)}
+
+
+Places = dict[str, int]
+"""The position of each name in a list of the data, in order."""
+
+
+def _place(names: Iterable[Any]) -> Places:
+    known = dict.fromkeys(str(name) for name in names if name and not pd.isna(name))
+    return {name: at for at, name in enumerate(known)}
+
+
+def _collect(
+    db: Database, task: Task, frames: StudyFrames, choice: Choice, naming: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the data of the page; positions in its lists stand for names."""
+    known = frames.instances.drop_duplicates("instance")
+    documents, systems = _place(known["document"]), _place(known["system"])
+    people, items, criteria = _place(naming), _place(known["instance"]), _place(frames.criteria)
+    arms = _place(sorted(frames.scored["arm"].unique()))
+    texts = _read_texts(db, task) if choice.texts else {}
+    inputs = _place(text for text, _ in texts.values())
+    columns = frames.scored[["annotator", "instance", "criterion", "score", "arm", "first_score"]]
+    return {
+        "people": list(naming.values()),
+        "criteria": list(criteria),
+        "scales": [list(frames.scales[text]) for text in criteria],
+        "systems": list(systems),
+        "documents": list(documents),
+        "arms": list(arms),
+        "fields": [task.input_field, task.output_field],
+        "inputs": list(inputs),
+        "items": [
+            [name, documents.get(document, -1), systems.get(system, -1), inputs.get(given, -1), output]
+            for name, document, system in known[["instance", "document", "system"]].itertuples(index=False)
+            for given, output in [texts.get(name, ("", None))]
+        ],
+        "scores": [
+            [people[who], items[item], criteria[criterion], _whole(score), arms[arm], _whole(first)]
+            for who, item, criterion, score, arm, first in columns.itertuples(index=False)
+        ],
+        "drafts": list(_list_drafts(db, task, items, criteria, choice)),
+        "comments": list(_list_comments(db, task, people, items)) if choice.comments else [],
+    }
+
+
+def _read_texts(db: Database, task: Task) -> dict[str, tuple[str, str]]:
+    result = read(db, exports.INSTANCES, task=task.id)
+    name, given, output = (result.names.index(column) for column in ("instance", "input", "output"))
+    return {str(row[name]): (row[given], row[output]) for row in result}
+
+
+def _whole(score: float | None) -> float | None:
+    """Return a score as short as it can be: 4 rather than 4.0; None if it is missing."""
+    if score is None or pd.isna(score):
+        return None
+    return int(score) if float(score).is_integer() else float(score)
+
+
+def _list_drafts(
+    db: Database, task: Task, items: Places, criteria: Places, choice: Choice
+) -> Iterator[list[Any]]:
+    """Yield the drafts of the shown run, or else of the only one, with their lines and quotes."""
+    runs = drafts.list_runs(db, task.id)
+    shown = [run for run in runs if run.shown] or (runs if len(runs) == 1 else [])
+    current = get_criteria_set(db, task.id)
+    if not shown or current is None:
+        return
+    item_of = {row[0]: items[str(row[1])] for row in read(db, reports.INSTANCES, task=task.id)}
+    criterion_of = {criterion.id: criteria[criterion.text] for criterion in current.criteria}
+    for draft in exports.list_current_drafts(db, shown[0].id):
+        if draft.instance in item_of and draft.criterion in criterion_of:
+            about = [item_of[draft.instance], criterion_of[draft.criterion], _whole(draft.score)]
+            yield [*about, _list_lines(draft) if choice.texts else []]
+
+
+def _list_lines(draft: Draft) -> list[list[Any]]:
+    """Return each line with the places of its quotes: start, end, and 1 if it is in the input."""
+    return [
+        [line.kind, line.text,
+         [[one.start, one.end, int(one.place is QuotePlace.INPUT)] for one in line.quotes if one.start is not None]]
+        for line in draft.rows
+    ]  # fmt: skip
+
+
+def _list_comments(db: Database, task: Task, people: Places, items: Places) -> Iterator[list[Any]]:
+    """Yield comments on items, and reasons and words for changes, of the people who are in the file."""
+    for sql, columns in ((exports.MARKS, ("comment",)), (exports.ROWS, ("reason", "new_text"))):
+        result = read(db, sql, task=task.id)
+        for values in result:
+            row = dict(zip(result.names, values, strict=True))
+            who, item = people.get(row["annotator"]), items.get(str(row["instance"]))
+            if None not in (who, item) and row["latest"] and not row["rejected"]:
+                yield from ([who, item, row[column]] for column in columns if row[column])
+
+
+def _read_intervals(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the report's own intervals, for studies so large that it deals documents into random groups."""
+    agreement = report["agreement"]
+    parts = [agreement["headline"], agreement["intervals"]["humans"]["ordinal"], *agreement["per_criterion"]]
+    headline, pooled, *criteria = [[part.get("ci_low"), part.get("ci_high")] for part in parts]
+    return {"headline": headline, "pooled": pooled, "criteria": criteria}
+
+
+def _tell(data: Mapping[str, Any], choice: Choice, size: int) -> Iterator[str]:
+    """Say what the file holds, for the owner who decides."""
+    n = {name: f"{len(part):,}" for name, part in data.items()}
+    texts = "with" if choice.texts else "without"
+    yield f"The task's name and description, {n['criteria']} criteria and {n['systems']} systems."
+    yield f"{n['items']} items {texts} their texts. The names of items and documents always leave."
+    yield f"{n['scores']} scores of {n['people']} people, by {'name' if choice.names else 'pseudonym'}."
+    yield f"{n['drafts']} drafts of the shown run, {texts} their lines."
+    if choice.comments:
+        yield f"{n['comments']} comments and reasons, word for word: check them for names."
+    else:
+        yield "No comments and reasons."
+    yield f"{size / 1_000_000:.1f} MB."
