@@ -27,10 +27,10 @@ def add_publish(parsers: Parsers) -> None:
 
 
 def _publish(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.publish.publication import Choice, publish_study
+    from coeval.extensions.publish.publication import Choice, publish_file
 
     choice = Choice(options.texts, options.comments, options.names)
-    published = publish_study(context, OPERATOR, options.task, choice, stem=options.out.stem)
+    published = publish_file(context, OPERATOR, options.task, choice, stem=options.out.stem)
     paths = []
     for name, text in published.files.items():
         path = options.out if name.endswith(".html") else options.out.with_name(name)

@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, Response
 
 from coeval.domain import Person, Role
-from coeval.extensions.publish.publication import Choice, publish_study
+from coeval.extensions.publish.publication import Choice, publish_file
 from coeval.ui.app.downloads import open_spooled, send_file
 from coeval.ui.components.view import View, el
 from coeval.ui.server.identity import get_person
@@ -56,7 +56,7 @@ class PublishBox(Panel):
 
     def on_look(self, person: Person, slug: str, *values: bool | None) -> Update:
         choice = Choice(*map(bool, values))
-        leaving = publish_study(self.context, person, need_task(slug), choice).leaving
+        leaving = publish_file(self.context, person, need_task(slug), choice).leaving
         query = urlencode({name: int(value) for name, value in asdict(choice).items()})
         address = f"download/{slug}/published?{query}"
         return {
@@ -77,7 +77,7 @@ def add_published(app: FastAPI, context: Context) -> None:
         request: Request, slug: str, texts: bool = False, comments: bool = False, names: bool = False
     ) -> Response:
         person, choice = get_person(context, request), Choice(texts, comments, names)
-        files = publish_study(context, person, slug, choice, stem=slug).files
+        files = publish_file(context, person, slug, choice, stem=slug).files
         target = open_spooled()
         if len(files) == 1:
             target.write(files[f"{slug}.html"].encode())

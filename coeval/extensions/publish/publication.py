@@ -37,7 +37,7 @@ class Choice:
 
 
 @use_case(OWNERS)
-def publish_study(
+def publish_file(
     context: Context, person: Person, slug: str, choice: Choice, *, stem: str = "study"
 ) -> Published:
     """Return the files of a published study, and a line for each kind of content in them.

@@ -48,8 +48,11 @@ OPENED_ELSEWHERE = {
     "GET /download/{slug}/judge/certificate.json",
     "GET /download/{slug}/judge/judge.json",
     "GET /download/{slug}/study.zip",
+    "GET /download/{slug}/published",
+    "GET /help/example.html",
 }
-"""Links that are there once their work is done, opened in Chromium by tests/e2e/test_judge.py and test_moving.py."""
+"""Links that are there once their work is done, opened in Chromium by tests/e2e/test_judge.py, test_moving.py and
+test_published_study.py."""
 
 Test = TypeVar("Test", bound=Callable[..., None])
 

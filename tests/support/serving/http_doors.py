@@ -309,12 +309,12 @@ def downloads() -> list[Door]:
         ),
         Door("usecases.export.export_table", at("GET", "/download/{task}/scores.csv")),
         Door(
-            "extensions.publish.publication.publish_study",
+            "extensions.publish.publication.publish_file",
             at("GET", "/download/{task}/published"),
             says="Nobody has scored",
         ),
         Door(
-            "extensions.publish.publication.publish_study",
+            "extensions.publish.publication.publish_file",
             event(MAIN, "publish-see"),
             says="Nobody has scored",
         ),
