@@ -727,7 +727,7 @@ def setup_prolific() -> list[Door]:
     return [
         Door("extensions.prolific.publication.draft_study", setup("prolific-draft", **opened), **of_token),
         Door(
-            "extensions.prolific.publication.publish_file", setup("prolific-publish", **opened), **of_token
+            "extensions.prolific.publication.publish_study", setup("prolific-publish", **opened), **of_token
         ),
         Door("extensions.prolific.publication.top_up", setup("prolific-places", **opened), **of_token),
         Door("extensions.prolific.submissions.get_live", setup("prolific-all", **opened), **of_token),
