@@ -93,7 +93,7 @@ def test_every_figure_names_its_scores(filled: Context, owner: Person, section: 
         for told in labels(page):
             assert told.startswith("criteria version 1 · "), (section, told)
     arms = {told.split(" · ")[1] for told in labels(page)}
-    compared = "36 assisted and 36 blind scores, none planted"
+    compared = "36 assisted and 36 blind scores with a readable draft, none planted"
     if section == "draft":
         assert compared in arms and "assisted scores" not in arms
     elif section == "model":

@@ -65,8 +65,9 @@ def pull_scope(pull: Spelled) -> str:
 
 
 def _arms_scope(effect: Spelled) -> str:
-    """Return the scores behind a difference between the arms."""
-    return f"{effect.get('n_shown') or 0:,} assisted and {effect.get('n_other') or 0:,} blind scores, none planted"
+    """Return the scores behind a difference between the arms: those that can equal a draft's."""
+    n_shown, n_other = effect.get("n_shown") or 0, effect.get("n_other") or 0
+    return f"{n_shown:,} assisted and {n_other:,} blind scores with a readable draft, none planted"
 
 
 def _figures(section: DraftAccount) -> list[Figure]:
