@@ -253,13 +253,6 @@ export class ReviewTable {
     this.focusNext(row);
   }
 
-  /** Marks or unmarks a further score that the person would defend too. */
-  toggleAlso(row, step) {
-    if (this.locked) return;
-    row.toggle(step);
-    this.changed();
-  }
-
   /** A digit on the score row chooses that step; elsewhere, or off the scale, a message says why nothing happens. */
   pressDigit(digit) {
     const row = this.current;
