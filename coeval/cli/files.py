@@ -190,7 +190,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    from coeval.usecases.out_format import list_out_formats
+    from coeval.usecases.export import list_out_formats
 
     export = commands.add_parser(
         "export",
@@ -221,8 +221,7 @@ def add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 def _export(context: Context, options: argparse.Namespace) -> None:
     if options.out is None:
         raise InputError("Name a folder for the export: --out DIR.")
-    from coeval.usecases.export import export_as, export_folder
-    from coeval.usecases.out_format import get_out_format
+    from coeval.usecases.export import export_as, export_folder, get_out_format
 
     edit_log = get_out_format(options.format).edit_log if options.format else None
     if options.logs and edit_log is None:

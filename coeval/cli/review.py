@@ -70,7 +70,7 @@ def _collect_garbage() -> None:
 
 def _prepare(context: Context, options: argparse.Namespace) -> str:
     """Import the file, draft if a model is named, and return the links to print."""
-    from coeval.usecases.file_review import open_review, split_criteria
+    from coeval.usecases.study_outlines import open_review, split_criteria
 
     lines = split_criteria(options.criteria or _ask_criteria(context, options.path))
     review = open_review(
@@ -88,7 +88,7 @@ def _prepare(context: Context, options: argparse.Namespace) -> str:
 
 
 def _ask_criteria(context: Context, path: Path) -> str:
-    from coeval.usecases.file_review import USUAL_CRITERIA, has_criteria
+    from coeval.usecases.study_outlines import USUAL_CRITERIA, has_criteria
 
     if has_criteria(context, path):
         return ""

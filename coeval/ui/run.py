@@ -38,10 +38,9 @@ from coeval.ui.server.guard import Guard
 from coeval.ui.server.identity import get_person, read_session
 from coeval.ui.server.language_middleware import Speaking
 from coeval.ui.server.payloads import add_error_answers
-from coeval.ui.server.plain_pages import add_help
+from coeval.ui.server.plain_pages import FOLDER, VERSION, Scripts, add_help, render_tags
 from coeval.ui.server.readiness import Draining, Standby, add_health
 from coeval.ui.server.request_limits import MOST_CONNECTIONS, build_protocol
-from coeval.ui.server.scripts import FOLDER, VERSION, Scripts, render_tags
 from coeval.ui.server.signin import add_sign_in
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import note_address, tell_first_run

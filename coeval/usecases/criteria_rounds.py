@@ -24,7 +24,7 @@ from coeval.rules.ballots import Tally
 from coeval.rules.criterion_wording import sharpen_guide
 from coeval.rules.names import compose, normalize_name
 from coeval.store import Database
-from coeval.store.queries import assignments, criteria, teams, wordings
+from coeval.store.queries import assignments, criteria, teams
 from coeval.store.queries.people import list_members
 from coeval.usecases.access import EVERYONE, OWNERS, Context, require_task, use_case
 
@@ -367,7 +367,7 @@ def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | N
     """Return the criterion for an accepted wording, with the name, scale and guide of the criterion that it
     replaces.
     """
-    taken = [one for one in wordings.list_wordings(db, task.id) if one.taken and one.text == text]
+    taken = [one for one in criteria.list_wordings(db, task.id) if one.taken and one.text == text]
     members = {one.id: one for one in (previous.criteria if previous else ())}
     before = members.get(taken[-1].criterion) if taken else None
     if before is None:

@@ -1,4 +1,4 @@
-"""Establish a criteria set from a list, and write the scoring guide of a criterion."""
+"""Establish a criteria set from a list, write scoring guides, and read suggestions and findings."""
 
 from __future__ import annotations
 
@@ -6,14 +6,29 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coeval.domain import CriteriaSet, Criterion, Guide, Origin, Person, Scale, Task
+from coeval.domain import (
+    CriteriaSet,
+    Criterion,
+    Guide,
+    Instance,
+    Origin,
+    Person,
+    Proposal,
+    Scale,
+    Suggestion,
+    Task,
+)
 from coeval.errors import InputError, NotFoundError
+from coeval.language import speaking, tr
 from coeval.llm.prompting.presets import get_preset
-from coeval.rules.criterion_wording import build_guide
+from coeval.rules import ballots
+from coeval.rules.arms import Design
+from coeval.rules.criterion_wording import Finding, build_guide, lint_criteria
 from coeval.rules.names import compose, normalize_name
 from coeval.store import Database
-from coeval.store.queries import assignments, criteria
+from coeval.store.queries import assignments, criteria, review, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.criteria_rounds import RoundState, find_other_rounds, find_state, get_round, open_round
 
 # A criteria set from a list of texts, for a study whose criteria were decided elsewhere.
 
@@ -137,3 +152,158 @@ def set_guide(
         if guide != criterion.guide:
             criteria.record_guide(db, criterion.id, guide, person.name)
     return criterion
+
+
+# Suggestions and findings on the wording of criteria.
+
+
+@use_case(OWNERS)
+def reopen_criteria(
+    context: Context,
+    person: Person,
+    slug: str,
+    suggested: Sequence[str] = (),
+    *,
+    instead_of: int | None = None,
+) -> RoundState:
+    """Open a vote on the criteria of the open vote, or else on the established ones, and these suggestions.
+
+    ``suggested`` holds texts of ``list_suggestions`` and ``list_drafted``. ``instead_of`` is the open round that
+    is replaced; a round without ballots needs no such consent.
+
+    Raises:
+        NotFoundError: there are no criteria yet.
+        InputError: a vote with ballots is open, or nothing would change in it.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        state = find_state(db, task, person)
+        before = _list_before(db, task, state)
+        proposals = {ballots.same_words(proposal.text): proposal for proposal in before}
+        new = _list_suggested(db, task, suggested)
+        consent = _consent(db, state, instead_of)
+    if state is not None and state.open and not new:
+        raise InputError("Choose at least one suggestion to add to the vote.")
+    for proposal in new:
+        proposals.setdefault(ballots.same_words(proposal.text), proposal)
+    return open_round(context, person, slug, list(proposals.values()), instead_of=consent)
+
+
+def _list_before(db: Database, task: Task, state: RoundState | None) -> list[Proposal]:
+    """Return the criteria of the open vote, or else those of the established set."""
+    if state is not None and state.open:
+        return list(state.proposals)
+    current = criteria.get_criteria_set(db, task.id)
+    if current is None:
+        raise NotFoundError(
+            f"“{task.slug}” has no established criteria yet: draft some, or write one per line, and open the vote."
+        )
+    return [Proposal(criterion.text, criterion.origin) for criterion in current.criteria]
+
+
+def _list_suggested(db: Database, task: Task, chosen: Sequence[str]) -> list[Proposal]:
+    """Return the chosen suggestions of people and of the model as proposals."""
+    design = tasks.get_design(db, task.id)
+    with speaking(task.language):
+        by_people = [
+            Proposal(suggestion.text, Origin.HUMAN, note=_suggested_at(suggestion.instance, design))
+            for suggestion in _open_suggestions(db, task)
+        ]
+    return [
+        replace(proposal, id=0)
+        for proposal in (*by_people, *_list_drafted(db, task))
+        if proposal.text in chosen
+    ]
+
+
+def _consent(db: Database, state: RoundState | None, instead_of: int | None) -> int | None:
+    """Return the open round that may be replaced: the agreed one, or one without ballots."""
+    if state is not None and state.open and not criteria.list_ballots(db, state.id):
+        return state.id
+    return instead_of
+
+
+@use_case(OWNERS)
+def list_drafted(context: Context, person: Person, slug: str) -> list[Proposal]:
+    """Return the criteria of drafts that arrived beside a vote and that are not in it."""
+    with context.store.read() as db:
+        return _list_drafted(db, require_task(db, slug))
+
+
+def _list_drafted(db: Database, task: Task) -> list[Proposal]:
+    head = criteria.get_round(db, task.id)
+    current = criteria.get_criteria_set(db, task.id)
+    taken = {ballots.same_words(criterion.text) for criterion in (current.criteria if current else ())}
+    if head and head["open"]:
+        taken |= {ballots.same_words(proposal.text) for proposal in criteria.list_proposals(db, head["id"])}
+    drafted = {
+        ballots.same_words(proposal.text): proposal
+        for other in find_other_rounds(db, task)
+        for proposal in other.proposals
+        if other.waits
+    }
+    return [proposal for words, proposal in drafted.items() if words not in taken]
+
+
+def _suggested_at(instance: Instance, design: Design) -> str:
+    """Return the instance at which a criterion was suggested, in words that do not name a hidden system.
+
+    An id such as "17a" or "17b" reveals the system, so ids are not shown either.
+    """
+    if design.hide_systems:
+        return tr("suggested while judging an instance about “{text}”", text=instance.input[:80].strip())
+    return tr("suggested while judging instance {id}", id=instance.external_id)
+
+
+@use_case(OWNERS)
+def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Suggestion]:
+    """Return the criteria that people suggested during scrutiny and that are not in a vote yet."""
+    with context.store.read() as db:
+        return _open_suggestions(db, require_task(db, slug))
+
+
+def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
+    voted = {ballots.same_words(text) for text in criteria.list_proposed(db, task.id)}
+    return [
+        suggestion
+        for suggestion in review.list_suggestions(db, task.id)
+        if ballots.same_words(suggestion.text) not in voted
+    ]
+
+
+@use_case(OWNERS)
+def list_findings(context: Context, person: Person, slug: str) -> list[Finding]:
+    """Return possible problems of the criteria in the vote, with suggested replacements."""
+    round_ = get_round(context, person, slug)
+    if round_ is None or not round_.open:
+        return []
+    return lint_criteria([proposal.text for proposal in round_.proposals])
+
+
+@use_case(OWNERS)
+def take_findings(
+    context: Context, person: Person, slug: str, chosen: Sequence[int], *, instead_of: int | None = None
+) -> RoundState:
+    """Start another round in which the selected suggestions replace the criteria that they concern.
+
+    ``chosen`` are positions in ``list_findings``; findings without a suggestion change nothing. ``instead_of`` is
+    the open round that is replaced; a round without ballots needs no such consent.
+
+    Raises:
+        InputError: nothing with a suggestion was chosen, or the open vote has ballots.
+    """
+    findings = list_findings(context, person, slug)
+    taken = [findings[n] for n in chosen if 0 <= n < len(findings) and findings[n].suggestion]
+    round_ = get_round(context, person, slug)
+    if round_ is None or not taken:
+        raise InputError("Choose at least one suggestion to take, or leave the criteria as they are.")
+    gone = {finding.index for finding in taken} | {
+        finding.other for finding in taken if finding.other is not None
+    }
+    kept = [proposal for n, proposal in enumerate(round_.proposals) if n not in gone]
+    wordings = dict.fromkeys(text for finding in taken for text in finding.suggestion)
+    known = {ballots.same_words(proposal.text) for proposal in kept}
+    new = [Proposal(text, Origin.HUMAN) for text in wordings if ballots.same_words(text) not in known]
+    with context.store.read() as db:
+        consent = _consent(db, round_, instead_of)
+    return open_round(context, person, slug, [*kept, *new], instead_of=consent)

@@ -12,20 +12,23 @@ import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any
 
-from coeval.domain import Person, Task
+from coeval.domain import Draft, ImportedDraft, ImportedRun, ImportedSubmission, Person, Study, Task
 from coeval.domain.tasks import chat_to_json
 from coeval.errors import InputError, StorageError
+from coeval.extending import load_values
 from coeval.safe_csv import SUSPECT, safe
 from coeval.stats import show_tags
 from coeval.store import Database
-from coeval.store.queries import exports
+from coeval.store.queries import criteria, drafts, exports, tasks
+from coeval.store.queries.exports import Work, list_current_drafts, list_current_work
 from coeval.store.queries.reports import Result, read
 from coeval.usecases.access import TEAM, Context, require_task, use_case
-from coeval.usecases.out_format import Files, get_out_format
 
 Table = Iterator[Iterable[Any]]
 Build = Callable[[Database, Task], Table]
@@ -208,3 +211,112 @@ def describe(task: Task) -> str:
     """Return the README of an export, which describes every file and column."""
     template = (Path(__file__).parent / "export.md").read_text(encoding="utf-8")
     return template.replace("{task}", show_tags(f"{task.name} ({task.slug})"))
+
+
+# Formats of other tools, and a task in its current state.
+
+
+Files = Iterator[tuple[str, Iterable[str]]]
+"""The name of each file, including its folders, and its text in pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutFormat:
+    """An export format of another tool; an extension adds it as ``exports``."""
+
+    name: str
+    """The name for ``--as``."""
+    title: str
+    """The title on the export page."""
+    summary: str
+    """One sentence about the content and its users."""
+    build: Callable[[Context, Person, str], Files]
+    """Yields the files of a task, by its short name; read each file before the next."""
+    edit_log: Callable[[Path, Path, Path], tuple[Path, int]] | None = None
+    """Writes a copy of the other tool's log with edits; its arguments are the paths of log, edits and target.
+
+    It returns the path of the copy and the number of edits.
+    """
+
+
+@cache
+def list_out_formats() -> tuple[OutFormat, ...]:
+    """Return every format to which a study can be exported."""
+    return tuple(load_values("exports", OutFormat))
+
+
+def get_out_format(name: str) -> OutFormat:
+    """Return the format with that name.
+
+    Raises:
+        InputError: it does not exist.
+    """
+    for each in list_out_formats():
+        if each.name == name:
+            return each
+    names = ", ".join(each.name for each in list_out_formats())
+    raise InputError(f"“{name[:80]}” is not an export format: use one of {names}.")
+
+
+def read_standing_study(db: Database, slug: str) -> Study:
+    """Return a task in its current state: criteria, their last drafts, and last revisions of people's work."""
+    task = require_task(db, slug)
+    instances = tuple(tasks.list_instances(db, task.id))
+    current = criteria.get_criteria_set(db, task.id)
+    members = current.criteria if current else ()
+    names = _Names({one.id: one.external_id for one in instances}, {one.id: one.text for one in members})
+    runs = []
+    shown: dict[int, tuple[str, Draft]] = {}
+    for run in drafts.list_runs(db, task.id):
+        current_drafts = [
+            draft for draft in list_current_drafts(db, run.id) if draft.criterion in names.criteria
+        ]
+        shown |= {draft.id: (run.label, draft) for draft in current_drafts}
+        runs.append(ImportedRun(run, tuple(map(names.build_draft, current_drafts))))
+    work = tuple(
+        names.build_submission(each, *shown.get(each.submission.draft or 0, ("", None)))
+        for each in list_current_work(db, task.id)
+        if each.submission.criterion in names.criteria
+    )
+    return Study(task, instances, members, tuple(runs), work)
+
+
+class _Names:
+    """The names that belong to the ids in a file."""
+
+    def __init__(self, instances: dict[int, str], texts: dict[int, str]) -> None:
+        self.instances, self.criteria = instances, texts
+
+    def build_draft(self, draft: Draft) -> ImportedDraft:
+        return ImportedDraft(
+            instance=self.instances[draft.instance],
+            criterion=self.criteria[draft.criterion],
+            score=draft.score,
+            rows=draft.rows,
+            reason=draft.reason,
+            raw=draft.raw,
+            samples=draft.samples,
+            probabilities=draft.probabilities,
+            rung=draft.rung,
+        )
+
+    def build_submission(self, work: Work, label: str, draft: Draft | None) -> ImportedSubmission:
+        """Return one person's work. If the draft was replaced later, the work does not refer to its lines."""
+        given = work.submission
+        places = {row.id: place for place, row in enumerate(draft.rows)} if draft else {}
+        return ImportedSubmission(
+            person=work.person,
+            instance=self.instances[given.instance],
+            criterion=self.criteria[given.criterion],
+            score=given.score,
+            rows=tuple(replace(row, draft_row=places.get(row.draft_row or 0)) for row in given.rows),
+            opened_at=given.opened_at,
+            submitted_at=given.submitted_at,
+            arm=given.outcome,
+            run=label,
+            shown_score=given.shown_score,
+            planted=given.planted,
+            active_ms=given.active_ms,
+            first_score=work.first_score,
+            group=work.group,
+        )

@@ -1,11 +1,12 @@
-"""Create a study from one YAML file, and write a study to one."""
+"""Create a study from one YAML file, write a study to one, and review a table without set-up."""
 
 from __future__ import annotations
 
 import json
+import re
 import zipfile
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -19,11 +20,12 @@ from coeval.store import Database
 from coeval.store.queries import criteria, people, tasks
 from coeval.store.queries.teams import StoredTeam, get_team
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.scrutiny.design import set_design
-from coeval.usecases.scrutiny.requested_lines import set_team
-from coeval.usecases.sessions import check_name
-from coeval.usecases.study_import import ImportOptions, import_checked
-from coeval.usecases.tasks import check_task
+from coeval.usecases.scrutiny.policies import set_team
+from coeval.usecases.sessions import check_name, open_session
+from coeval.usecases.study_import import ImportOptions, import_checked, import_file
+from coeval.usecases.tasks import check_task, make_slug
 
 DATA, OUTLINE = "data.jsonl", "study.yaml"
 
@@ -115,3 +117,67 @@ def _list_lines(instances: Iterator[Instance]) -> Iterator[bytes]:
 def _name_column(name: str) -> str:
     """Return a name for a further column that differs from the names of fields."""
     return f"{name} (column)" if name in FIELDS else name
+
+
+USUAL_CRITERIA = "Overall quality 1-5"
+USUAL_DESCRIPTION = "A system gets the input and writes the output."
+REVIEWERS = {"Reviewer 1": Role.OWNER, "Reviewer 2": Role.ANNOTATOR}
+"""The first person also sees the statistics. The second sees only their own work."""
+
+_SCALE = re.compile(r"(?P<text>.*\S)\s+(?P<scale>-?\d{1,3}\s?[-–]\s?-?\d{1,3})")
+
+
+@dataclass(frozen=True, slots=True)
+class FileReview:
+    """A file that is ready to review: the task, what the import says, and the token of each person's link."""
+
+    slug: str
+    imported: str
+    tokens: Mapping[str, str]
+
+
+def split_criteria(line: str) -> list[str]:
+    """Return the criteria of one line as lines for ``parse_criteria_lines``.
+
+    >>> split_criteria("Fluency; Accuracy 0-1")
+    ['Fluency', 'Accuracy\\t0-1']
+    """
+    parts = [" ".join(part.split()) for part in line.split(";")]
+    scaled = [(_SCALE.fullmatch(part), part) for part in parts if part]
+    return [
+        f"{match['text']}\t{match['scale'].replace('–', '-')}" if match else part for match, part in scaled
+    ]
+
+
+def has_criteria(context: Context, path: Path) -> bool:
+    """Return whether the criteria of this file's task are established already."""
+    with context.store.read() as db:
+        task = tasks.get_task(db, make_slug(path.stem))
+        return task is not None and criteria.get_criteria_set(db, task.id) is not None
+
+
+@use_case(OWNERS)
+def open_review(
+    context: Context,
+    person: Person,
+    path: Path,
+    lines: Sequence[str],
+    mapping: Mapping[str, str],
+    description: str = "",
+) -> FileReview:
+    """Import the file, establish the criteria, and open a session for each person.
+
+    A file that was opened before keeps its work: new rows are added. Without ``lines`` the criteria stay.
+
+    Raises:
+        InputError: the file or the criteria cannot be used, or a row has other content than before.
+    """
+    slug = make_slug(path.stem)
+    given = ImportOptions(mapping=mapping or None, description=description or USUAL_DESCRIPTION)
+    report = import_file(context, person, path, slug, given)
+    if lines:
+        establish_list(context, person, slug, lines)
+    with context.store.write() as db:
+        members = {name: people.ensure_person(db, name, role) for name, role in REVIEWERS.items()}
+        tokens = {name: open_session(db, member) for name, member in members.items()}
+    return FileReview(slug, str(report), tokens)

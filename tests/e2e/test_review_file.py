@@ -17,9 +17,9 @@ from coeval.domain import Person
 from coeval.settings import SignIn, load_settings, on_this_machine
 from coeval.store import Store
 from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.file_review import FileReview, open_review, split_criteria
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import get_signed_in
+from coeval.usecases.study_outlines import FileReview, open_review, split_criteria
 from tests.http.test_cli import run
 from tests.support.models.openai_stub import Reply, start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT

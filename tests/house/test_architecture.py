@@ -262,7 +262,7 @@ def test_no_extension_names_another() -> None:
 
 
 SAVE_PATH = ("steps", "queue", "navigation")
-DESIGN = ("usecases.crowd", "usecases.scrutiny.requested_lines", "store.queries.teams", "store.queries.planted_errors",
+DESIGN = ("usecases.crowd", "store.queries.teams", "store.queries.planted_errors",
           "store.queries.crowd_studies", "rules.planted_errors")  # fmt: skip
 
 

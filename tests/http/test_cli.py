@@ -25,7 +25,7 @@ from coeval.domain import Action, Proposal, Task, Vote
 from coeval.errors import InputError
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.usecases import criteria_rounds, criteria_suggestions, tasks
+from coeval.usecases import criteria_rounds, criteria_sets, tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.sessions import sign_in
 from tests.support.models.openai_stub import Reply, start_stub
@@ -337,5 +337,5 @@ def test_drafted_criteria_wait_beside_an_open_vote(tmp_path: Path) -> None:
     context = Context(Store(db), load_settings({}, db=db))
     after = criteria_rounds.get_round(context, OPERATOR, "asked")
     assert after and (after.id, after.proposals) == (opened.id, opened.proposals)
-    assert len(criteria_suggestions.list_drafted(context, OPERATOR, "asked")) == 5
+    assert len(criteria_sets.list_drafted(context, OPERATOR, "asked")) == 5
     context.store.close()

@@ -16,7 +16,7 @@ from coeval.store import Store
 from coeval.ui.components.theme import HEAD
 from coeval.ui.run import build_app
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.server.scripts import VERSION
+from coeval.ui.server.plain_pages import VERSION
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study

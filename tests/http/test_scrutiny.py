@@ -16,7 +16,7 @@ from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.payloads import add_error_answers
 from coeval.usecases.access import Context
-from coeval.usecases.scrutiny.requested_lines import set_team
+from coeval.usecases.scrutiny.policies import set_team
 from coeval.usecases.scrutiny.steps import Move, get_aliases, get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study

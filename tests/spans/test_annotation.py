@@ -17,7 +17,7 @@ from coeval.extensions.spans.typology import Side, Span, load_typology
 from coeval.rules.arms import Aliases, Design
 from coeval.usecases.access import OPERATOR
 from coeval.usecases.scrutiny.design import set_design
-from coeval.usecases.scrutiny.requested_lines import set_team
+from coeval.usecases.scrutiny.policies import set_team
 from tests.spans.bench import DRAFT, OUTPUT, SLUG, SOURCE, add_annotator, find, make_span_study
 
 WMT, ESA = load_typology("wmt"), load_typology("esa")

@@ -15,8 +15,8 @@ from coeval.store.engines.database import rows
 from coeval.store.queries.crowd_studies import set_plan
 from coeval.usecases.access import OPERATOR, Context, require_task
 from coeval.usecases.crowd.assignment import _pick
+from coeval.usecases.scrutiny.policies import set_team
 from coeval.usecases.scrutiny.queue import ensure_queue
-from coeval.usecases.scrutiny.requested_lines import set_team
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.support.studies.labelled_study import RIGHT, make_labelled_study

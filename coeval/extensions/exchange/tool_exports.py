@@ -18,8 +18,7 @@ from coeval.store import Database
 from coeval.store.queries import exports
 from coeval.store.queries.reports import read
 from coeval.usecases.access import Context, require_task
-from coeval.usecases.out_format import Files, OutFormat
-from coeval.usecases.standing_study import read_standing_study
+from coeval.usecases.export import Files, OutFormat, read_standing_study
 
 INSPECT_EDITS_FILE = "inspect_score_edits.jsonl"
 

@@ -17,7 +17,7 @@ from coeval.extensions.hub.study_tables import CONFIGS, STUDY, file_of, render_t
 from coeval.store import Database
 from coeval.store.queries import exports, tasks
 from coeval.store.queries.reports import read
-from coeval.usecases.standing_study import read_standing_study
+from coeval.usecases.export import read_standing_study
 
 EXAMPLES = 5
 """Number of comments that the preview shows word for word."""

@@ -23,7 +23,7 @@ from coeval.llm.protocols.protocol import get_protocol
 from coeval.rules.ballots import same_words
 from coeval.rules.criterion_wording import sharpen_guide
 from coeval.store import Database
-from coeval.store.queries import criteria, drafts, people, tasks, wordings
+from coeval.store.queries import criteria, drafts, people, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.criteria_rounds import open_round
 from coeval.usecases.drafting.model_requests import ask_until_new, build_runner
@@ -143,12 +143,12 @@ def take_examples(
         settings = replace(settings, label=_name_run(db, task, base, len(taken)))
         run = prepare_run(context, person, slug, settings).run
         stored = [(one.document, one.example.model_dump_json()) for one in taken]
-        wordings.record_examples(db, run.id, base.id, stored)
+        criteria.record_examples(db, run.id, base.id, stored)
     return settings
 
 
 def _choose_base(db: Database, task: Task, judge: str) -> Run:
-    with_examples = wordings.list_run_examples(db, task.id)
+    with_examples = criteria.list_run_examples(db, task.id)
     runs = tuple(run for run in drafts.list_runs(db, task.id) if run.id not in with_examples)
     return choose_run(runs, judge, task.slug)
 
@@ -225,7 +225,7 @@ async def propose_wording(
         chosen = _find_criterion(current, criterion, slug)
         run = choose_run(tuple(drafts.list_runs(db, task.id)), judge, slug)
         known = read_corrections(db, task, current, seal, run)
-        before = [one for one in wordings.list_wordings(db, task.id) if one.criterion == chosen.id]
+        before = [one for one in criteria.list_wordings(db, task.id) if one.criterion == chosen.id]
         still_open = _find_open(db, task, chosen)
     if still_open is not None:
         return still_open
@@ -247,12 +247,12 @@ async def propose_wording(
     )
     with context.store.write() as db:
         # another person may have requested a proposal in the meantime
-        return _find_open(db, task, chosen) or wordings.add_wording(db, task.id, wording)
+        return _find_open(db, task, chosen) or criteria.add_wording(db, task.id, wording)
 
 
 def _find_open(db: Database, task: Task, criterion: Criterion) -> Wording | None:
     """Return the open wording of a criterion."""
-    known = wordings.list_wordings(db, task.id)
+    known = criteria.list_wordings(db, task.id)
     return next((one for one in known if one.criterion == criterion.id and one.taken is None), None)
 
 
@@ -286,7 +286,7 @@ def take_wording(context: Context, person: Person, slug: str, wording: int) -> b
                 f"“{taken.before[:80]}” is no longer in the criteria set: have the model examine its "
                 "successor."
             )
-        wordings.decide_wording(db, wording, person.name, taken=True)
+        criteria.decide_wording(db, wording, person.name, taken=True)
         if same_words(taken.text) == same_words(criterion.text):
             criteria.record_guide(
                 db, criterion.id, sharpen_guide(criterion.guide, taken.anchors), person.name
@@ -309,11 +309,11 @@ def leave_wording(context: Context, person: Person, slug: str, wording: int) -> 
     with context.store.write() as db:
         task = require_task(db, slug)
         _require_open(db, task, wording)
-        wordings.decide_wording(db, wording, person.name, taken=False)
+        criteria.decide_wording(db, wording, person.name, taken=False)
 
 
 def _require_open(db: Database, task: Task, wording: int) -> Wording:
-    found = wordings.get_wording(db, task.id, wording)
+    found = criteria.get_wording(db, task.id, wording)
     if found is None:
         raise NotFoundError(f"“{task.slug}” has no proposed wording {wording}: reload the page.")
     if found.taken is not None:

@@ -13,7 +13,7 @@ from coeval.extensions.judge.seal import require_seal
 from coeval.extensions.judge.seal_types import Part
 from coeval.store import Database
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
-from coeval.usecases.scrutiny.requested_lines import ask_people, get_asking
+from coeval.usecases.scrutiny.policies import ask_people, get_asking
 
 
 @dataclass(frozen=True, slots=True)

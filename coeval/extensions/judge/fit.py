@@ -26,7 +26,7 @@ from coeval.extensions.judge.seal import require_seal
 from coeval.extensions.judge.seal_types import FittedJudge, JudgedLine, Label, Part, Seal
 from coeval.llm.prompting.worked_examples import Example
 from coeval.store import Database
-from coeval.store.queries import criteria, drafts, wordings
+from coeval.store.queries import criteria, drafts
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
 UNAIDED = (Arm.BLIND, Arm.FIRST)
@@ -136,7 +136,7 @@ def _read_dev(db: Database, task: Task, slug: str) -> DevStudy:
     seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
     given = queries_seal.list_dev_labels(db, task.id, current.id, seal)
     judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV)
-    runs, examples = tuple(drafts.list_runs(db, task.id)), wordings.list_run_examples(db, task.id)
+    runs, examples = tuple(drafts.list_runs(db, task.id)), criteria.list_run_examples(db, task.id)
     return DevStudy(seal, runs, choose_labels(given, judged, current), examples)
 
 

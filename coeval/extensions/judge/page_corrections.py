@@ -22,7 +22,7 @@ from coeval.rules.ballots import same_words
 from coeval.ui.components.view import Node, View, el, scrolling, table
 from coeval.ui.tabs import MODEL, Panel, Update, need_task
 from coeval.usecases.drafting.jobs import get_worker, start_job
-from coeval.usecases.scrutiny.requested_lines import Asking
+from coeval.usecases.scrutiny.policies import Asking
 
 SHOWN_TEXT, SHOWN_LINES = 400, 50
 _TOKENS = re.compile(r"\s+|\w+|[^\w\s]")

@@ -16,9 +16,9 @@ from coeval.extensions.judge.judge_export import asked_here
 from coeval.extensions.judge.seal import require_seal
 from coeval.extensions.judge.seal_types import Opening, Part, Seal
 from coeval.store import Database
-from coeval.store.queries import criteria, drafts, wordings
+from coeval.store.queries import criteria, drafts
 from coeval.usecases.access import TEAM, Context, require_task, use_case
-from coeval.usecases.scrutiny.requested_lines import Asking, get_asking
+from coeval.usecases.scrutiny.policies import Asking, get_asking
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
             current.criteria if current else (),
             tuple(run for run in runs if run.label in heard and not asked_here(run)),
             get_asking(db, task.id),
-            frozenset(wordings.list_run_examples(db, task.id)),
+            frozenset(criteria.list_run_examples(db, task.id)),
             find_deferred(db, task, current, frozen)
             if current and frozen and frozen.fitted.deferral
             else None,
@@ -87,7 +87,7 @@ def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
 
 def _list_open(db: Database, task: Task, current: CriteriaSet | None) -> tuple[Wording, ...]:
     ids = {one.id for one in current.criteria} if current else set()
-    known = wordings.list_wordings(db, task.id)
+    known = criteria.list_wordings(db, task.id)
     return tuple(one for one in known if one.taken is None and one.criterion in ids)
 
 

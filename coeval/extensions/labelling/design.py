@@ -33,7 +33,7 @@ from coeval.store.queries import assignments, criteria, teams
 from coeval.store.queries.crowd_studies import get_active_plan
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.reports.statistics import get_statistic
-from coeval.usecases.scrutiny.requested_lines import share_asked
+from coeval.usecases.scrutiny.policies import share_asked
 
 MOST_DIFFERENCES = 45
 """The largest number of differences per criterion: all pairs of ten systems."""

@@ -18,7 +18,7 @@ from coeval.extensions.rubrics.reviews import own_score
 from coeval.extensions.rubrics.scoring import Rubric, instance_score
 from coeval.safe_csv import safe
 from coeval.usecases.access import TEAM, Context, use_case
-from coeval.usecases.out_format import Files, OutFormat
+from coeval.usecases.export import Files, OutFormat
 
 CRITERIA_HEAD = (
     "instance", "document", "system", "input", "output", "criterion", "points", "axis", "tags", "origin",

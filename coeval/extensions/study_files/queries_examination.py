@@ -18,7 +18,7 @@ from coeval.errors import InputError
 from coeval.store import Database, IntegrityError, Store
 from coeval.store.engines.database import rows, scalar
 from coeval.store.engines.sqlite_file import connect
-from coeval.store.queries import answer_keys, crowd_studies
+from coeval.store.queries import crowd_studies
 from coeval.store.soundness import examine_file
 from coeval.store.steps import create_database
 
@@ -170,7 +170,7 @@ def _examine(db: Database) -> None:
         for row in rows(db, "SELECT task FROM crowd"):
             crowd_studies.get_plan(db, row["task"])
         for row in rows(db, "SELECT id FROM task"):
-            answer_keys.list_keys(db, row["id"])
+            crowd_studies.list_keys(db, row["id"])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(
             f"The study contains a plan that this CoEval cannot read ({error}). Nothing was written."

@@ -21,7 +21,7 @@ from coeval.ui.tabs import StudyTab, Update, need_task, tell_done
 from coeval.usecases import criteria_rounds, criteria_sets, tasks
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import RoundState
-from coeval.usecases.criteria_suggestions import (
+from coeval.usecases.criteria_sets import (
     list_drafted,
     list_findings,
     list_suggestions,

@@ -16,7 +16,7 @@ from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import PageGroup, Panel, Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import accounts, sessions, tasks
 from coeval.usecases.accounts import build_link
-from coeval.usecases.scrutiny.requested_lines import Team, get_team, set_team
+from coeval.usecases.scrutiny.policies import Team, get_team, set_team
 
 # Set-up, People: one-time links, new passwords, and the end of sessions.
 

@@ -19,7 +19,7 @@ from coeval.extending import find_order
 from coeval.language import tr
 from coeval.rules.arms import Design, draw_order
 from coeval.store import Database
-from coeval.store.queries import answer_keys, assignments, enrolments, reservations, tasks
+from coeval.store.queries import assignments, enrolments, reservations, tasks
 from coeval.store.queries import crowd_studies as stored_plans
 from coeval.usecases.access import Context
 from coeval.usecases.crowd.exams import begin_try, grade_checks
@@ -35,7 +35,7 @@ def ensure_work(context: Context, person: Person, task: Task) -> bool:
     """
     with context.store.read() as db:
         plan = _get_plan_for(db, person, task)
-        study = answer_keys.find_study_of_exam(db, person.id, task.id) if plan is None else None
+        study = stored_plans.find_study_of_exam(db, person.id, task.id) if plan is None else None
     if study is not None:
         _ensure_items(context, person, study)
     if plan is None:
@@ -61,8 +61,8 @@ def _get_plan_for(db: Database, person: Person, task: Task) -> Plan | None:
 def _ensure_items(context: Context, person: Person, study: int) -> None:
     """Give a person the items of their exam if they do not have them yet."""
     with context.store.read() as db:
-        attempt = answer_keys.count_attempts(db, study, person.id) + 1
-        if answer_keys.list_items(db, study, person.id, attempt):
+        attempt = stored_plans.count_attempts(db, study, person.id) + 1
+        if stored_plans.list_items(db, study, person.id, attempt):
             return
     with context.store.write() as db:
         plan, task = stored_plans.get_plan(db, study), tasks.get_task_by_id(db, study)
@@ -218,7 +218,7 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     foresee them. Attention checks are balanced together with the work, or their arms would reveal them.
     Work and checks also have a weak balance of their own, so that neither pushes the other off its shares.
     """
-    keys = answer_keys.list_keys_of(db, instance)
+    keys = stored_plans.list_keys_of(db, instance)
     plan = _get_plan_for(db, person, task)
     if plan is None:
         # an exam needs the actions on the draft
@@ -274,7 +274,7 @@ def get_guidelines(db: Database, person: Person, task: Task) -> str:
     """Return the guidelines of the study or exam that a person works on, or else the task's own."""
     plan = _get_plan_for(db, person, task)
     if plan is None:
-        study = answer_keys.find_study_of_exam(db, person.id, task.id)
+        study = stored_plans.find_study_of_exam(db, person.id, task.id)
         plan = stored_plans.get_plan(db, study) if study is not None else None
     pages = plan.terms.guidelines.split("\n---\n") if plan else []
     return "\n\n".join(page.strip() for page in pages if page.strip()) or task.guidelines

@@ -26,9 +26,9 @@ from coeval.language import tr
 from coeval.rules.arms import draw_order
 from coeval.store import Database
 from coeval.store.queries import (
-    answer_keys,
     assignments,
     criteria,
+    crowd_studies,
     drafts,
     enrolments,
     reservations,
@@ -106,7 +106,8 @@ def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
 
 def _grade_check(db: Database, person: Person, instance: int) -> bool:
     passed = all(
-        is_right(key, *get_first_answer(db, person.id, key)) for key in answer_keys.list_keys_of(db, instance)
+        is_right(key, *get_first_answer(db, person.id, key))
+        for key in crowd_studies.list_keys_of(db, instance)
     )
     reservations.grade_check(db, person.id, instance, passed)
     return passed
@@ -120,15 +121,15 @@ COLUMNS = ("instance", "criterion", "accepted", "must", "explanation")
 def begin_try(db: Database, plan: Plan, person: Person, task: Task) -> None:
     """Draw the items of a person's next try, least-seen items first, and queue them."""
     assert plan.exam is not None
-    attempt = answer_keys.count_attempts(db, task.id, person.id) + 1
-    items = answer_keys.list_items(db, task.id, person.id, attempt)
+    attempt = crowd_studies.count_attempts(db, task.id, person.id) + 1
+    items = crowd_studies.list_items(db, task.id, person.id, attempt)
     seed, current = tasks.get_seed(db, plan.exam), criteria.get_criteria_set(db, plan.exam)
     if not items:
-        pool = {key.instance for key in answer_keys.list_keys(db, plan.exam)}
-        seen = answer_keys.count_seen(db, person.id)
+        pool = {key.instance for key in crowd_studies.list_keys(db, plan.exam)}
+        seen = crowd_studies.count_seen(db, person.id)
         drawn = sorted(draw_order(seed, person.id, pool), key=lambda instance: seen.get(instance, 0))
         items = drawn[: plan.terms.exam_items or None]
-        answer_keys.record_items(db, task.id, person.id, attempt, items)
+        crowd_studies.record_items(db, task.id, person.id, attempt, items)
     assignments.replace_assignments(db, person.id, plan.exam, draw_order(seed, person.id, items))
     if current:
         ids = [criterion.id for criterion in current.criteria]
@@ -143,9 +144,9 @@ def count_confirmed(db: Database, plan: Plan, person: Person, task: Task) -> tup
 
 def _list_keys(db: Database, plan: Plan, person: Person, task: Task) -> list[AnswerKey]:
     """Return the keys of the person's current try."""
-    known = answer_keys.list_keys(db, plan.exam) if plan.exam else []
-    attempt = answer_keys.count_attempts(db, task.id, person.id) + 1
-    items = set(answer_keys.list_items(db, task.id, person.id, attempt))
+    known = crowd_studies.list_keys(db, plan.exam) if plan.exam else []
+    attempt = crowd_studies.count_attempts(db, task.id, person.id) + 1
+    items = set(crowd_studies.list_items(db, task.id, person.id, attempt))
     return [key for key in known if key.instance in items] if items else known
 
 
@@ -171,14 +172,14 @@ def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
         )
     right = sum(graded.right for graded in detail)
     passed = right >= math.ceil(plan.terms.pass_share * len(detail) - 1e-9)
-    number = answer_keys.count_attempts(db, task.id, person.id) + 1
+    number = crowd_studies.count_attempts(db, task.id, person.id) + 1
     return Attempt(person.id, number, right, len(detail), passed, detail)
 
 
 def _grade_key(db: Database, person: Person, key: AnswerKey) -> Graded:
     saved, draft = get_answer(db, person.id, key)
     instance = tasks.get_instance(db, key.instance)
-    criterion = answer_keys.get_criterion(db, key.criterion)
+    criterion = crowd_studies.get_criterion(db, key.criterion)
     assert instance is not None and criterion is not None
     return Graded(
         instance=instance.external_id,
@@ -225,7 +226,7 @@ def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
                 raise InputError(f"Line {line}: the task has no instance “{row['instance'][:80]}”.")
             keys.append(_key(line, row, known[row["instance"]].id, current))
         _refuse_twice(keys)
-        answer_keys.set_keys(db, task.id, keys)
+        crowd_studies.set_keys(db, task.id, keys)
     return len(keys)
 
 

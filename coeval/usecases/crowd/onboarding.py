@@ -13,7 +13,7 @@ from coeval.domain import Account, Attempt, Enrolment, Participant, Person, Plan
 from coeval.errors import NotAllowedError
 from coeval.language import tr
 from coeval.store import Database
-from coeval.store.queries import answer_keys, crowd_studies, enrolments, people, removal, reservations, tasks
+from coeval.store.queries import crowd_studies, enrolments, people, removal, reservations, tasks
 from coeval.usecases.access import EVERYONE, Context, use_case
 from coeval.usecases.crowd.assignment import give_work
 from coeval.usecases.crowd.entry import check_open_to_new, require_plan
@@ -112,7 +112,7 @@ def _get_visit(db: Database, person: Person, slug: str) -> Visit:
         plan,
         standing,
         submissions[-1][1] if submissions else Part(standing.state if standing else Standing.CONSENTED),
-        attempts=tuple(answer_keys.list_attempts(db, task.id, person.id)),
+        attempts=tuple(crowd_studies.list_attempts(db, task.id, person.id)),
         exam=exam,
         confirmed=count_confirmed(db, plan, person, task) if exam else (0, 0),
         n_earlier=max(len(submissions) - 1, 0),
@@ -277,7 +277,7 @@ def hand_in(context: Context, person: Person, slug: str, attempt: int) -> Attemp
     """
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
-        tried = answer_keys.list_attempts(db, task.id, person.id)
+        tried = crowd_studies.list_attempts(db, task.id, person.id)
         again = next((one for one in tried if one.attempt == attempt), None)
         if again is not None:
             return again
@@ -285,7 +285,7 @@ def hand_in(context: Context, person: Person, slug: str, attempt: int) -> Attemp
         if attempt != len(tried) + 1:
             raise NotAllowedError(tr("The study's page has changed: reload it."))
         graded = grade_exam(db, task, plan, person)
-        answer_keys.record_attempt(db, task.id, graded)
+        crowd_studies.record_attempt(db, task.id, graded)
         note = f"{graded.right} of {graded.items} right, try {graded.attempt}"
         if graded.passed:
             onward = Standing.REVIEW if plan.terms.review else Standing.ADMITTED

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from coeval.domain import Arm, Attempt, Participant, Person, Plan, Proof, Standing
 from coeval.rules.screening import ENOUGH_PLANTED, FEW_CAUGHT, LONG_STREAK, Habits, find_habits
 from coeval.safe_csv import safe
-from coeval.store.queries import answer_keys, crowd_studies, reservations
+from coeval.store.queries import crowd_studies, reservations
 from coeval.usecases.access import OWNERS, Context, use_case
 from coeval.usecases.crowd.entry import require_plan
 from coeval.usecases.crowd.onboarding import read_submissions
@@ -274,7 +274,7 @@ def list_reviews(context: Context, person: Person, slug: str) -> list[tuple[Part
             for participant in crowd_studies.list_participants(db, task.id)
             if participant.state is Standing.REVIEW and not participant.left
         ]
-        attempts = [answer_keys.list_attempts(db, task.id, participant.id) for participant in waiting]
+        attempts = [crowd_studies.list_attempts(db, task.id, participant.id) for participant in waiting]
     return [
         (participant, tried[-1] if tried else None)
         for participant, tried in zip(waiting, attempts, strict=True)

@@ -17,7 +17,7 @@ from coeval.llm.assistants.catalogue import (
 )
 from coeval.llm.reading.evaluations import OVERALL
 from coeval.store import Database
-from coeval.store.queries import drafts, judge_helps, tasks
+from coeval.store.queries import drafts, tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
 
 TEXTS = ("input", "output", "reference")
@@ -144,14 +144,14 @@ def ensure_scores(
     scores: dict[str, dict[str, float]] = {}
     for assistant in assistants:
         with context.store.read() as db:
-            known = judge_helps.get_assistant_scores(db, task.id, assistant.name)
+            known = drafts.get_assistant_scores(db, task.id, assistant.name)
             left = [row for row in tasks.list_instances(db, task.id) if row.external_id not in known]
         computed: Mapping[object, float] = (
             dict(score_instances([assistant], left)[assistant.name]) if left else {}
         )
         new = {str(key): None if math.isnan(value) else float(value) for key, value in computed.items()}
         with context.store.write() as db:
-            judge_helps.record_assistant_scores(db, task.id, assistant.name, new)
+            drafts.record_assistant_scores(db, task.id, assistant.name, new)
         scores[assistant.name] = known | {key: value for key, value in new.items() if value is not None}
     return scores
 
@@ -180,9 +180,9 @@ def correlate_run(context: Context, person: Person, slug: str, label: str) -> li
         if run is None:
             raise InputError(f"The task has no run “{label}”.")
         names = [str(name) for name in run.params.get("assistants", [])]  # type: ignore[attr-defined]
-        scores = {name: judge_helps.get_assistant_scores(db, task.id, name) for name in names}
+        scores = {name: drafts.get_assistant_scores(db, task.id, name) for name in names}
         fused = pd.DataFrame(drafts.list_scores(db, run.id), columns=["instance", "criterion", "score"])
-        whole = judge_helps.list_overall(db, run.id)
+        whole = drafts.list_overall(db, run.id)
     table = fused.pivot(index="instance", columns="criterion", values="score")
     if whole:
         table = table.join(pd.Series(whole, name=OVERALL), how="outer")

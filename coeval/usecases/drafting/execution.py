@@ -26,7 +26,7 @@ from coeval.rules.answer_forms import tell_forms, tell_sameness
 from coeval.store import IntegrityError
 from coeval.store.engines.database import outlast
 from coeval.store.queries import drafts as comparisons
-from coeval.store.queries import judge_helps, tasks
+from coeval.store.queries import tasks
 from coeval.store.queries.drafts import NO_RUNG, UNSCORED
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.drafting.model_requests import (
@@ -254,7 +254,7 @@ class _Work:
                 comparisons.show_first(db, self.prepared.task.id, run)
             for each in judged:
                 if (whole := each.judgment.overall) is not None:
-                    judge_helps.record_overall(db, run, each.instance, whole.score, whole.reason)
+                    comparisons.record_overall(db, run, each.instance, whole.score, whole.reason)
                 if each.judgment.comparisons:
                     attempt = max(each.attempts.values())
                     comparisons.record_comparisons(db, run, each.judgment.comparisons, attempt)

@@ -22,7 +22,7 @@ from coeval.llm.protocols.protocol import (
     get_protocol,
 )
 from coeval.store import Database
-from coeval.store.queries import criteria, drafts, judge_helps, tasks, wordings
+from coeval.store.queries import criteria, drafts, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.drafting.assistants import choose_assistants, ensure_scores
 from coeval.usecases.drafting.run_settings import RunSettings
@@ -104,7 +104,7 @@ def prepare_run(context: Context, person: Person, slug: str, settings: RunSettin
     with context.store.write() as db:
         run = _ensure_run(db, task, current, settings, protocol)
         items = protocol.group(list_left(db, task, run, current, settings))
-        shown = wordings.list_run_examples(db, task.id).get(run.id, ())
+        shown = criteria.list_run_examples(db, task.id).get(run.id, ())
     return Prepared(task, run, protocol, items, Beside(protocol, shown))
 
 
@@ -156,7 +156,7 @@ def prepare_protocol(context: Context, task: Task, current: CriteriaSet, setting
                 "There is nothing to compare: no document has two outputs. Import the outputs with a "
                 "column “document” that names their input."
             )
-        steps = judge_helps.get_steps(db, by_id) if settings.steps else {}
+        steps = drafts.get_steps(db, by_id) if settings.steps else {}
         chosen = choose_assistants(db, task, settings.assistants) if assisted else []
     options = settings.judge_options({by_id[criterion].text: text for criterion, text in steps.items()})
     scores = ensure_scores(context, task, chosen) if chosen else {}  # needs pandas, which takes 50 MB

@@ -34,7 +34,7 @@ from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.ui.server.identity import COOKIE, get_person
-from coeval.ui.server.scripts import render_tags
+from coeval.ui.server.plain_pages import render_tags
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.scrutiny.steps import Step, Where, get_step

@@ -452,11 +452,11 @@ def criteria_tab() -> list[Door]:
             for name in (
                 "criteria_rounds.get_tally",
                 "criteria_rounds.list_other_rounds",
-                "criteria_suggestions.list_findings",
-                "criteria_suggestions.list_drafted",
+                "criteria_sets.list_findings",
+                "criteria_sets.list_drafted",
             )
         ),
-        Door("usecases.criteria_suggestions.list_suggestions", event(MAIN, "criteria", "select"), part=True),
+        Door("usecases.criteria_sets.list_suggestions", event(MAIN, "criteria", "select"), part=True),
         Door("usecases.criteria_rounds.get_round", at("GET", "/api/criteria/{task}/ballot", "voting")),
         Door("usecases.tasks.get_revision", at("GET", "/api/revision/{task}")),
         Door(
@@ -467,7 +467,7 @@ def criteria_tab() -> list[Door]:
         Door("usecases.criteria_rounds.cast_ballot", vote("ballot", 0)),
         Door("usecases.criteria_rounds.establish", vote("decisions", 1)),
         Door(
-            "usecases.criteria_suggestions.take_findings",
+            "usecases.criteria_sets.take_findings",
             event(MAIN, "replace-vote-go", put=fixed(findings=[0]), before=asking("take-findings"), **voting),
         ),
         Door(
@@ -478,7 +478,7 @@ def criteria_tab() -> list[Door]:
             "usecases.criteria_rounds.take_up_round",
             event(MAIN, "replace-vote-go", before=asking("take-up-vote"), **voting),
         ),
-        Door("usecases.criteria_suggestions.reopen_criteria", event(MAIN, "reopen")),
+        Door("usecases.criteria_sets.reopen_criteria", event(MAIN, "reopen")),
         Door("usecases.criteria_rounds.cancel_vote", event(MAIN, "cancel-vote", **voting)),
         Door(
             "usecases.criteria_rounds.get_criteria_set",
@@ -520,8 +520,8 @@ def setup_tasks() -> list[Door]:
         Door("usecases.tasks.archive_task", setup("archive-task", put=short_name)),
         Door("usecases.tasks.restore_task", setup("restore-task", before=[PICKED], put=fixed(archived="away"),
                                                 pick=False), OWN, OWN),
-        Door("usecases.scrutiny.requested_lines.get_team", setup("people", "select")),
-        Door("usecases.scrutiny.requested_lines.set_team", setup("team-save", put=fixed(team_each=0, team_names=[]))),
+        Door("usecases.scrutiny.policies.get_team", setup("people", "select")),
+        Door("usecases.scrutiny.policies.set_team", setup("team-save", put=fixed(team_each=0, team_names=[]))),
         Door("usecases.tasks.list_archived_runs", setup("prefill", "select", out="runs")),
         Door("usecases.tasks.archive_run", setup("archive-run", put=fixed(run_typed="queued"))),
         Door("usecases.tasks.restore_run", setup("restore-run", first=("prefill",), put=fixed(archived_runs="old"))),
@@ -762,7 +762,7 @@ ELSEWHERE = {
     "coeval.usecases.hosting.maintenance.back_up": "cli/administration.py",
     "coeval.usecases.export.export_folder": "cli/files.py",
     "coeval.usecases.study_outlines.open_outline": "cli/serve.py",
-    "coeval.usecases.file_review.open_review": "cli/review.py",
+    "coeval.usecases.study_outlines.open_review": "cli/review.py",
     "coeval.usecases.export.export_as": "cli/files.py",
     "coeval.extensions.study_files.transfer.export_study_file": "extensions/study_files/commands.py",
     "coeval.usecases.reports.statistics.get_table_files": "cli/stats.py",
@@ -771,7 +771,7 @@ ELSEWHERE = {
     "coeval.usecases.drafting.model_requests.draft_criteria": "cli/draft.py llm/proposals.py usecases/drafting/jobs.py",
     "coeval.usecases.drafting.batch_files.write_questions": "cli/draft.py",
     "coeval.usecases.study_import.import_study": "usecases/study_import.py extensions/agents/tools.py",
-    "coeval.usecases.criteria_sets.establish_list": "cli/files.py usecases/file_review.py",
+    "coeval.usecases.criteria_sets.establish_list": "cli/files.py usecases/study_outlines.py",
     "coeval.extensions.rubrics.drafting.list_rubrics_runs": "extensions/rubrics/commands.py",
     "coeval.extensions.rubrics.drafting.show_rubrics_run": "extensions/rubrics/commands.py",
     "coeval.extensions.judge.deferred_lines.list_deferred": "extensions/judge/commands_study.py",

@@ -9,7 +9,7 @@ import pytest
 
 from coeval.domain import Action, Origin, Person, Proposal, Role, Study, Vote
 from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
-from coeval.usecases import criteria_rounds, criteria_suggestions
+from coeval.usecases import criteria_rounds, criteria_sets
 from coeval.usecases.access import OPERATOR, Context, require_task
 from coeval.usecases.criteria_rounds import RoundState
 from coeval.usecases.criteria_sets import establish_list
@@ -117,7 +117,7 @@ def test_ballots_are_kept_and_a_stale_one_is_refused(context: Context, voters: l
 
 def test_only_owners_see_the_tally_and_establish(context: Context, voters: list[Person]) -> None:
     owner, ana, _ = voters
-    for ask in (criteria_rounds.get_tally, criteria_rounds.establish, criteria_suggestions.reopen_criteria):
+    for ask in (criteria_rounds.get_tally, criteria_rounds.establish, criteria_sets.reopen_criteria):
         with pytest.raises(NotAllowedError, match="Ana is an annotator"):
             ask(context, ana, "demo")
     with pytest.raises(InputError, match="Nobody has voted"):
@@ -133,7 +133,7 @@ def test_a_new_version_reopens_only_what_changed(context: Context, owner: Person
     from coeval.usecases.scrutiny.steps import submit
 
     submit(context, owner, "demo", sent(step))
-    round_ = criteria_suggestions.reopen_criteria(context, owner, "demo")
+    round_ = criteria_sets.reopen_criteria(context, owner, "demo")
     assert (round_.version, round_.round) == (2, 1)
     assert all(proposal.kept_criterion for proposal in round_.proposals)
     ballot = votes(context, owner, Action.APPROVE, Action.REVISE)
@@ -147,7 +147,7 @@ def test_a_new_version_reopens_only_what_changed(context: Context, owner: Person
 def test_a_new_wording_stays_on_the_scale_of_the_old(context: Context, owner: Person, study: Study) -> None:
     import_study(context, owner, study)
     establish_list(context, owner, "demo", ["Be true.", "Be brief.\t0-1"])
-    criteria_suggestions.reopen_criteria(context, owner, "demo")
+    criteria_sets.reopen_criteria(context, owner, "demo")
     criteria_rounds.cast_ballot(
         context, owner, "demo", 0, votes(context, owner, Action.REVISE, Action.REVISE, added="Be kind.")
     )
@@ -168,13 +168,13 @@ def test_suggestions_are_the_owners_to_take(context: Context, voters: list[Perso
     owner, ana, _ = voters
     double = "The answer should be easy to follow and logically coherent."
     replace_vote(context, owner, double, "Be kind.")
-    findings = criteria_suggestions.list_findings(context, owner, "demo")
+    findings = criteria_sets.list_findings(context, owner, "demo")
     split = next(n for n, one in enumerate(findings) if len(one.suggestion) == 2)
     with pytest.raises(NotAllowedError):
-        criteria_suggestions.take_findings(context, ana, "demo", [split])
+        criteria_sets.take_findings(context, ana, "demo", [split])
     with pytest.raises(InputError, match="at least one suggestion"):
-        criteria_suggestions.take_findings(context, owner, "demo", [])
-    round_ = criteria_suggestions.take_findings(context, owner, "demo", [split])
+        criteria_sets.take_findings(context, owner, "demo", [])
+    round_ = criteria_sets.take_findings(context, owner, "demo", [split])
     assert [proposal.text for proposal in round_.proposals] == [
         "Be kind.",
         "The answer should be easy to follow.",
@@ -189,7 +189,7 @@ def test_a_vote_can_be_cancelled_and_what_was_established_stays(
     first = criteria_rounds.get_criteria_set(context, owner, "demo")
     with pytest.raises(NotFoundError, match="cannot cancel one"):
         criteria_rounds.cancel_vote(context, owner, "demo")
-    opened = criteria_suggestions.reopen_criteria(context, owner, "demo")
+    opened = criteria_sets.reopen_criteria(context, owner, "demo")
     replace_vote(context, owner, "Be brief.", "Be true.")
     second = criteria_rounds.get_round(context, owner, "demo")
     assert second and second.round == 2
@@ -206,7 +206,7 @@ def test_a_vote_can_be_cancelled_and_what_was_established_stays(
         criteria_rounds.establish(context, owner, "demo", round_id=second.id)
     with pytest.raises(NotFoundError, match="No vote is open"):
         criteria_rounds.establish(context, owner, "demo")
-    again = criteria_suggestions.reopen_criteria(context, owner, "demo")
+    again = criteria_sets.reopen_criteria(context, owner, "demo")
     assert (again.version, again.ballot) == (2, None) and again.id != opened.id
     assert [one.text for one in again.proposals] == [one.text for one in opened.proposals]
 
@@ -235,13 +235,13 @@ def test_a_draft_that_arrives_beside_a_vote_is_a_suggestion(context: Context, vo
     drafted = [Proposal("Be short.", support=2, samples=3), Proposal("Be funny.", support=3, samples=3)]
     assert receive(context, drafted, version=1) is None
     assert list_ballots(context, owner) == before
-    assert [one.text for one in criteria_suggestions.list_drafted(context, owner, "demo")] == ["Be funny."]
+    assert [one.text for one in criteria_sets.list_drafted(context, owner, "demo")] == ["Be funny."]
     with pytest.raises(InputError, match=r"round 1, ballots: 3"):
-        criteria_suggestions.reopen_criteria(context, owner, "demo", ["Be funny."])
+        criteria_sets.reopen_criteria(context, owner, "demo", ["Be funny."])
     assert list_ballots(context, owner) == before
-    added = criteria_suggestions.reopen_criteria(context, owner, "demo", ["Be funny."], instead_of=before[0])
+    added = criteria_sets.reopen_criteria(context, owner, "demo", ["Be funny."], instead_of=before[0])
     assert [one.text for one in added.proposals] == [*(one.text for one in PROPOSALS), "Be funny."]
-    assert criteria_suggestions.list_drafted(context, owner, "demo") == []
+    assert criteria_sets.list_drafted(context, owner, "demo") == []
     again = criteria_rounds.take_up_round(context, owner, "demo", before[0], instead_of=added.id)
     assert (again.id, again.ballot and again.ballot.revision) == (before[0], 1)
     assert list_ballots(context, owner) == before
@@ -258,7 +258,7 @@ def test_a_draft_that_arrives_after_the_set_is_final_opens_no_vote(
     assert receive(context, late, version=1) is None
     round_ = criteria_rounds.get_round(context, owner, "demo")
     assert round_ and not round_.open
-    assert [one.text for one in criteria_suggestions.list_drafted(context, owner, "demo")] == ["Be funny."]
+    assert [one.text for one in criteria_sets.list_drafted(context, owner, "demo")] == ["Be funny."]
     opened = receive(context, late, version=2)
     assert opened and opened.open and opened.version == 2
 

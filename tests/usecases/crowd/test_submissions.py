@@ -10,7 +10,7 @@ import pytest
 
 from coeval.domain import AnswerKey, Person, Plan, Proof, Standing, Terms
 from coeval.errors import NotAllowedError, NotFoundError
-from coeval.store.queries import answer_keys
+from coeval.store.queries import crowd_studies
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, exams, onboarding, overview, plans
 from coeval.usecases.crowd.overview import Row
@@ -88,7 +88,7 @@ def fail_checks(context: Context, owner: Person, worker: Person) -> None:
         db.conn.execute("UPDATE reservation SET purpose = 'check' WHERE arrival = 2 AND outcome = 'finished'")
         (instance,) = db.conn.execute("SELECT instance FROM reservation WHERE purpose = 'check'").fetchone()
         (criterion,) = db.conn.execute("SELECT min(id) FROM criterion").fetchone()
-        answer_keys.set_keys(db, 1, [AnswerKey(instance, criterion, (1.0,))])
+        crowd_studies.set_keys(db, 1, [AnswerKey(instance, criterion, (1.0,))])
         strict = replace(PLAN, terms=replace(TERMS, block_after=1))
         assert not exams.grade_checks(db, strict, worker, entry.require_plan(db, "demo")[0])
     assert record(context, owner, "second").state is Standing.BLOCKED

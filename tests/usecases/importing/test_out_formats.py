@@ -23,8 +23,7 @@ from coeval.domain import (
 )
 from coeval.errors import InputError
 from coeval.usecases.access import Context
-from coeval.usecases.export import export_as
-from coeval.usecases.out_format import list_out_formats
+from coeval.usecases.export import export_as, list_out_formats
 from coeval.usecases.study_import import import_study
 
 TRUE, BRIEF = Criterion("Be true.", name="Truth"), Criterion("Be brief.", scale=Scale(1, 3))

@@ -19,7 +19,7 @@ from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.criteria_rounds import get_criteria_set
 from coeval.usecases.scrutiny.design import get_design, list_columns, set_design
-from coeval.usecases.scrutiny.requested_lines import get_team
+from coeval.usecases.scrutiny.policies import get_team
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_outlines import export_outline, open_outline
 

@@ -38,7 +38,7 @@ from coeval.usecases.criteria_rounds import (
     get_criteria_set,
     get_round,
 )
-from coeval.usecases.criteria_suggestions import reopen_criteria
+from coeval.usecases.criteria_sets import reopen_criteria
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.sessions import sign_in
 from tests.support.models.openai_stub import Stub

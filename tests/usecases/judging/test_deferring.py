@@ -23,7 +23,7 @@ from coeval.extensions.judge.state import get_judge_state
 from coeval.store.queries import criteria, submissions, tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.export import export_table
-from coeval.usecases.scrutiny.requested_lines import set_team
+from coeval.usecases.scrutiny.policies import set_team
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study

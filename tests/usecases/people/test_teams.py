@@ -13,7 +13,7 @@ from coeval.stats.report.missing import MissingSection, missing_section
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.reports.statistics import get_reading
-from coeval.usecases.scrutiny.requested_lines import get_team, set_team
+from coeval.usecases.scrutiny.policies import get_team, set_team
 from coeval.usecases.scrutiny.steps import Where, get_step, submit
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study

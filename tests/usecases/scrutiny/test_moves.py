@@ -16,7 +16,7 @@ from coeval.usecases.criteria_rounds import (
     establish,
     get_round,
 )
-from coeval.usecases.criteria_suggestions import list_suggestions, reopen_criteria
+from coeval.usecases.criteria_sets import list_suggestions, reopen_criteria
 from coeval.usecases.scrutiny.steps import (
     Move,
     Step,

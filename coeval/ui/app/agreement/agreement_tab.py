@@ -23,7 +23,7 @@ from coeval.ui.components.theme import blank
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.tabs import Event, StudyTab, TaskPicker, Update
 from coeval.usecases.access import Context
-from coeval.usecases.out_format import list_out_formats
+from coeval.usecases.export import list_out_formats
 from coeval.usecases.reports.statistics import get_reading, list_versions
 
 # Links to the files of a task, relative to the page.
