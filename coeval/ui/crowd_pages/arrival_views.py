@@ -11,7 +11,7 @@ from coeval.ui.crowd_pages.participant_views import StudyForm, StudyView, paragr
 from coeval.usecases.crowd.entry import Arrival, Coming
 from coeval.usecases.crowd.link_signing import Link
 from coeval.usecases.crowd.onboarding import UNDO_DAYS, Visit
-from coeval.usecases.crowd.participant_state import Part, find_full_code
+from coeval.usecases.crowd.participant_state import Participation, find_full_code
 
 
 def show_arrival(arrival: Arrival) -> StudyView:
@@ -177,15 +177,15 @@ PAGES = {
     "declined": later("No consent"),
 }
 PARTS = {
-    "guidelines": Part(Standing.CONSENTED),
-    "exam": Part(Standing.EXAM),
-    "work": Part(Standing.ADMITTED, held=1),
-    "finished": Part(Standing.FINISHED, finished=1, saved=1),
-    "screened_out": Part(Standing.SCREENED_OUT),
-    "blocked": Part(Standing.BLOCKED),
-    "paused": Part(Standing.ADMITTED, finished=1, saved=1),
-    "full": Part(Standing.FULL),
-    "closed": Part(Standing.ADMITTED, finished=1, saved=1),
+    "guidelines": Participation(Standing.CONSENTED),
+    "exam": Participation(Standing.EXAM),
+    "work": Participation(Standing.ADMITTED, held=1),
+    "finished": Participation(Standing.FINISHED, finished=1, saved=1),
+    "screened_out": Participation(Standing.SCREENED_OUT),
+    "blocked": Participation(Standing.BLOCKED),
+    "paused": Participation(Standing.ADMITTED, finished=1, saved=1),
+    "full": Participation(Standing.FULL),
+    "closed": Participation(Standing.ADMITTED, finished=1, saved=1),
 }
 STATES = {"paused": StudyState.PAUSED, "closed": StudyState.CLOSED}
 

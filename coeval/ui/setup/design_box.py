@@ -233,7 +233,7 @@ class RoleRow:
     fixed: str = ""
 
 
-class _Sent(BaseModel):
+class _ChosenRole(BaseModel):
     """A row from the browser."""
 
     model_config = ConfigDict(extra="ignore")
@@ -265,7 +265,7 @@ class RoleTable(gr.HTML):
         """Return the role, or the field, that was chosen for each column."""
         rows = payload.get("rows", ()) if isinstance(payload, dict) else ()
         try:
-            sent = [_Sent.model_validate(row) for row in rows]
+            sent = [_ChosenRole.model_validate(row) for row in rows]
             chosen = {row.name: self._read(row.role) for row in sent if not row.fixed}
         except (ValidationError, ValueError, TypeError):
             raise gr.Error("The roles of the columns cannot be read: reload the page.") from None

@@ -28,7 +28,7 @@ from coeval.ui.setup.messages_box import MessagesBox
 from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, tell_done
 from coeval.usecases import criteria_rounds
 from coeval.usecases.scrutiny import design, review
-from coeval.usecases.scrutiny.review import Column, Comparison
+from coeval.usecases.scrutiny.review import PeopleComparison, PersonsWork
 
 # The Review tab: people's work side by side, disagreements, working habits, and recent changes.
 
@@ -43,7 +43,7 @@ ARMS = {
 SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revised", Action.ADD: "added"}
 
 
-def comparison_view(comparison: Comparison) -> Node:
+def comparison_view(comparison: PeopleComparison) -> Node:
     """Return one evaluation: the draft in the first column, and one column per person who saved it."""
     head = ["", "Drafted", *(column.person for column in comparison.columns)]
     rows = [
@@ -64,7 +64,7 @@ def comparison_view(comparison: Comparison) -> Node:
     )
 
 
-def _texts(comparison: Comparison) -> list[Node]:
+def _texts(comparison: PeopleComparison) -> list[Node]:
     return [
         el("h4", "Input"),
         text_view(comparison.instance.input),
@@ -73,12 +73,12 @@ def _texts(comparison: Comparison) -> list[Node]:
     ]
 
 
-def _score_row(comparison: Comparison) -> list[Node | None]:
+def _score_row(comparison: PeopleComparison) -> list[Node | None]:
     drafted = score_words(comparison.draft.score if comparison.draft else None)
     return ["Score", drafted, *(_score_cell(column) for column in comparison.columns)]
 
 
-def _score_cell(column: Column) -> Node:
+def _score_cell(column: PersonsWork) -> Node:
     latest = column.latest
     before = f"{score_words(column.first.score)} before the draft" if column.first else None
     planted = (
@@ -91,7 +91,7 @@ def _score_cell(column: Column) -> Node:
     )
 
 
-def _line_rows(comparison: Comparison) -> list[list[Node | None]]:
+def _line_rows(comparison: PeopleComparison) -> list[list[Node | None]]:
     """Return one row per drafted line, the shown run's first; lines of other drafts have rows of their own."""
     drafts = [comparison.draft, *(column.shown for column in comparison.columns)]
     lines: dict[int, tuple[str, EvaluationRow]] = {}
@@ -105,7 +105,7 @@ def _line_rows(comparison: Comparison) -> list[list[Node | None]]:
     ]
 
 
-def _line_cell(column: Column, line: int) -> Node:
+def _line_cell(column: PersonsWork, line: int) -> Node:
     done = next((row for row in column.latest.rows if row.draft_row == line), None)
     if done is None:
         return el("span.note", "not shown")
@@ -122,7 +122,7 @@ def _words(row: ScrutinyRow) -> list[Node]:
     return said + ([el("p.note", row.reason)] if row.reason else [])
 
 
-def _added_rows(comparison: Comparison) -> list[list[Node | None]]:
+def _added_rows(comparison: PeopleComparison) -> list[list[Node | None]]:
     added = [_added(column.latest) for column in comparison.columns]
     return [["Added", "", *(el("div", *lines) for lines in added)]] if any(added) else []
 
@@ -135,11 +135,11 @@ def _added(latest: Submission) -> list[Node]:
     ]
 
 
-def _history_row(comparison: Comparison) -> list[Node | None]:
+def _history_row(comparison: PeopleComparison) -> list[Node | None]:
     return ["Saved", "", *(_history_cell(column) for column in comparison.columns)]
 
 
-def _history_cell(column: Column) -> Node:
+def _history_cell(column: PersonsWork) -> Node:
     latest = column.latest
     earlier = [
         el(
@@ -154,7 +154,7 @@ def _history_cell(column: Column) -> Node:
     return el("div", said, el("details", el("summary", many), *earlier) if earlier else None)
 
 
-def _decided(comparison: Comparison) -> Node:
+def _decided(comparison: PeopleComparison) -> Node:
     if comparison.decided is None:
         return el("p.note", "Not decided. Adjudicated values are kept separate from annotators' scores.")
     by = f" by {comparison.decided.decided_by}, {clock(comparison.decided.decided_at)} UTC"
@@ -344,7 +344,7 @@ class ReviewTab(Tab):
         chosen = {self.instance: external_id, self.criterion: gr.Dropdown(value=criterion)}
         return chosen | self._compared(comparison)
 
-    def _compared(self, comparison: Comparison | None) -> Update:
+    def _compared(self, comparison: PeopleComparison | None) -> Update:
         if comparison is None:
             return {self.comparison: None, self.decide_box: gr.Column(visible=False), self.revision: 0}
         decided = comparison.decided

@@ -22,7 +22,7 @@ from coeval.usecases.crowd.link_signing import is_their_code
 from coeval.usecases.crowd.participant_state import (
     ENDABLE,
     Due,
-    Part,
+    Participation,
     Situation,
     build_part,
     find_due,
@@ -38,7 +38,7 @@ class Visit:
     task: Task
     plan: Plan
     standing: Enrolment | None = None
-    part: Part = Part(Standing.CONSENTED)
+    part: Participation = Participation(Standing.CONSENTED)
     attempts: tuple[Attempt, ...] = ()
     exam: Task | None = None
     confirmed: tuple[int, int] = (0, 0)
@@ -111,7 +111,9 @@ def _get_visit(db: Database, person: Person, slug: str) -> Visit:
         task,
         plan,
         standing,
-        submissions[-1][1] if submissions else Part(standing.state if standing else Standing.CONSENTED),
+        submissions[-1][1]
+        if submissions
+        else Participation(standing.state if standing else Standing.CONSENTED),
         attempts=tuple(crowd_studies.list_attempts(db, task.id, person.id)),
         exam=exam,
         confirmed=count_confirmed(db, plan, person, task) if exam else (0, 0),
@@ -126,7 +128,7 @@ FREE_MATTERS = (Standing.CONSENTED, Standing.EXAM, Standing.ADMITTED, Standing.W
 
 def read_submissions(
     db: Database, plan: Plan, task: Task, *, annotator: int = 0
-) -> list[tuple[Participant, Part]]:
+) -> list[tuple[Participant, Participation]]:
     """Return the submissions of a study (or of one person), each with the person's part in the study."""
     offered, withheld = crowd_studies.count_offered(db, task.id)
     earlier: dict[int, int] = {}

@@ -16,7 +16,7 @@ from coeval.store.queries import crowd_studies, reservations
 from coeval.usecases.access import OWNERS, Context, use_case
 from coeval.usecases.crowd.entry import require_plan
 from coeval.usecases.crowd.onboarding import read_submissions
-from coeval.usecases.crowd.participant_state import ENDED, Part, Situation, find_due
+from coeval.usecases.crowd.participant_state import ENDED, Participation, Situation, find_due
 from coeval.usecases.reports.task_frames import read_saves
 
 # Advice on a submission to the crowd service, with its reasons; people decide. Pure.
@@ -90,7 +90,7 @@ def find_lone(people: Iterable[Participant]) -> set[int]:
 def advise(
     plan: Plan,
     participant: Participant,
-    part: Part,
+    part: Participation,
     habits: Habits | None,
     usual: Usual,
     *,
@@ -122,7 +122,7 @@ def advise(
     return Advice(suggestion, "; ".join(evidence), due.code, pay)
 
 
-def _shortfalls(part: Part, situation: Situation) -> Iterator[str]:
+def _shortfalls(part: Participation, situation: Situation) -> Iterator[str]:
     """Return the reasons for paying less than the full reward."""
     if situation in (Situation.WITHDRAWN, Situation.REMOVED):
         yield f"look: withdrew after {part.finished} instances"
@@ -223,7 +223,7 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
     usual: Usual = find_usual(one for one, _ in people)
     lone = find_lone(one for one, _ in people)
 
-    def add_advice(one: Participant, part: Part) -> Row:
+    def add_advice(one: Participant, part: Participation) -> Row:
         own = habits.get(str(one.arrival))
         return Row(one, own, advise(plan, one, part, own, usual, lone=one.arrival in lone))
 

@@ -46,7 +46,7 @@ ENDABLE = (*MAY_GO_ON, Situation.FULL, Situation.CLOSED)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Participation:
     """A person's part in a study in one submission; counts of instances include attention checks."""
 
     state: Standing
@@ -71,7 +71,7 @@ class Part:
         return self.finished > 0 and self.finished >= self.needed
 
 
-def build_part(plan: Plan, one: Participant, available: int, free: bool) -> Part:
+def build_part(plan: Plan, one: Participant, available: int, free: bool) -> Participation:
     """Return the part of one submission; ``available`` is the number of instances that the person can get.
 
     Nobody is asked for more than they could get: where no other instance can come, those that they got are
@@ -82,7 +82,7 @@ def build_part(plan: Plan, one: Participant, available: int, free: bool) -> Part
     could = available if one.asked is None else one.asked
     if one.asked is None and one.state is Standing.ADMITTED and not one.left and _is_over(plan, free):
         could = got
-    return Part(
+    return Participation(
         state=one.state,
         finished=one.taken_out if gone else one.finished,
         held=0 if one.left else one.held,
@@ -107,11 +107,11 @@ class Due:
     suggestion: str = "wait"
 
 
-def find_due(plan: Plan, part: Part) -> Due:
+def find_due(plan: Plan, part: Participation) -> Due:
     """Return what the person's page offers, and the decision on their payment that CoEval suggests.
 
     >>> plan = Plan(quota=15, terms=Terms(code_done="DONE", code_part="PART"))
-    >>> one = find_due(plan, Part(Standing.FINISHED, finished=1, needed=15))
+    >>> one = find_due(plan, Participation(Standing.FINISHED, finished=1, needed=15))
     >>> one.code, one.suggestion
     ('PART', 'look')
     """
@@ -121,7 +121,7 @@ def find_due(plan: Plan, part: Part) -> Due:
     return Due(situation, "" if offered else code, offered, _suggest(situation, part))
 
 
-def _suggest(situation: Situation, part: Part) -> str:
+def _suggest(situation: Situation, part: Participation) -> str:
     if situation in (Situation.REJECTED, Situation.BLOCKED):
         return "reject"
     if situation is Situation.SCREENED_OUT:
@@ -137,17 +137,17 @@ def _suggest(situation: Situation, part: Part) -> str:
     return "wait"
 
 
-def _had_finished(part: Part) -> bool:
+def _had_finished(part: Participation) -> bool:
     """Return whether a person who left had earned the full code before."""
     return part.before is Standing.FINISHED and part.is_enough
 
 
-def find_situation(plan: Plan, part: Part) -> Situation:
+def find_situation(plan: Plan, part: Participation) -> Situation:
     """Return the situation that a person's page shows.
 
-    >>> find_situation(Plan(), Part(Standing.ADMITTED, held=2)).value
+    >>> find_situation(Plan(), Participation(Standing.ADMITTED, held=2)).value
     'work'
-    >>> find_situation(Plan(StudyState.PAUSED), Part(Standing.ADMITTED, finished=5)).value
+    >>> find_situation(Plan(StudyState.PAUSED), Participation(Standing.ADMITTED, finished=5)).value
     'paused'
     """
     if part.state in ENDED:
@@ -169,7 +169,7 @@ def find_situation(plan: Plan, part: Part) -> Situation:
     return Situation.EXAM if part.state is Standing.EXAM else Situation.GUIDELINES
 
 
-def _at_work(plan: Plan, part: Part) -> Situation:
+def _at_work(plan: Plan, part: Participation) -> Situation:
     if part.held:
         return Situation.WORK
     if part.lapsed:
@@ -191,7 +191,7 @@ def is_full(plan: Plan, free: bool) -> bool:
     return plan.reason == "full" or (plan.state is StudyState.RUNNING and not free)
 
 
-def _find_code(terms: Terms, situation: Situation, part: Part) -> str:
+def _find_code(terms: Terms, situation: Situation, part: Participation) -> str:
     """Return the completion code for a person's state; empty if there is none.
 
     The full code requires the stated amount of work. People who did less get another code.

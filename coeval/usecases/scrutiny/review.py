@@ -39,7 +39,7 @@ from coeval.usecases.scrutiny.queue import require_set
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PersonsWork:
     """One person's work on one evaluation: every revision, the draft that they saw, and its planted error."""
 
     person: str
@@ -60,13 +60,13 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PeopleComparison:
     """One instance and criterion: the shown run's draft, everybody's work, and the owner's decision."""
 
     instance: Instance
     criterion: Criterion
     draft: Draft | None
-    columns: tuple[Column, ...]
+    columns: tuple[PersonsWork, ...]
     decided: Adjudication | None
 
 
@@ -91,7 +91,7 @@ def list_disputes(context: Context, person: Person, slug: str) -> Sequence[Dispu
 @use_case(OWNERS)
 def compare_people(
     context: Context, person: Person, slug: str, external_id: str, criterion: int
-) -> Comparison:
+) -> PeopleComparison:
     """Return everybody's work on an instance and a criterion.
 
     Raises:
@@ -103,7 +103,7 @@ def compare_people(
         run = drafts.get_shown_run(db, task.id)
         saved = review.list_saved(db, instance.id, by.id)
         names = list(dict.fromkeys(name for name, _ in saved))
-        return Comparison(
+        return PeopleComparison(
             instance=instance,
             criterion=by,
             draft=drafts.get_current_draft(db, run.id, instance.id, by.id) if run else None,
@@ -127,12 +127,12 @@ def _find_unit(db: Database, task: Task, external_id: str, criterion: int) -> tu
     return instance, by
 
 
-def _column(db: Database, name: str, revisions: list[Submission], output: str) -> Column:
+def _column(db: Database, name: str, revisions: list[Submission], output: str) -> PersonsWork:
     latest = revisions[-1]
     key = (latest.person, latest.instance, latest.criterion)
     draft = drafts.get_draft(db, latest.draft) if latest.draft else None
     planted = planted_errors.get_planted_error(db, *key) if latest.planted else None
-    return Column(
+    return PersonsWork(
         person=name,
         revisions=tuple(revisions),
         shown=apply_planted_error(draft, planted, output) if draft else None,
