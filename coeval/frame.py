@@ -311,5 +311,11 @@ def _row(instance: Instance, criterion: str, draft: ImportedDraft) -> dict[str, 
 
 def _as_draft(compared: Comparison) -> ImportedDraft:
     return ImportedDraft(
-        "", "", compared.preference, reason=compared.reason, raw=compared.raw, samples=compared.samples
+        "",
+        "",
+        compared.preference,
+        reason=compared.reason,
+        raw=compared.raw,
+        samples=compared.samples,
+        rung=compared.rung,
     )

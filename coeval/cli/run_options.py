@@ -24,6 +24,16 @@ def add_preset_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_asked_again_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says whether scores from a second question count."""
+    parser.add_argument(
+        "--asked-again",
+        choices=["in", "out"],
+        default="out",
+        help="include (in) or exclude (out, default) scores that the model gave only when it was asked again",
+    )
+
+
 def build_json_option() -> argparse.ArgumentParser:
     """Return the option ``--json``."""
     parser = argparse.ArgumentParser(add_help=False)

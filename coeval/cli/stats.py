@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coeval.cli.results import report
+from coeval.cli.run_options import add_asked_again_option
 from coeval.domain.studies import StoppingRule
 from coeval.usecases.access import OPERATOR, Context
 
@@ -43,12 +44,7 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         default="in",
         help="include (in, default) or exclude (out) scores of drafts with planted errors",
     )
-    stats.add_argument(
-        "--asked-again",
-        choices=["in", "out"],
-        default="out",
-        help="include (in) or exclude (out, default) scores that the model gave only when it was asked again",
-    )
+    add_asked_again_option(stats)
     stats.set_defaults(command=_stats, only_reads=True)
     tables = commands.add_parser("tables", parents=[task], help="write tables for a paper and its reviewers")
     tables.add_argument(

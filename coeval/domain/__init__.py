@@ -64,6 +64,7 @@ from coeval.domain.runs import (
     Rung,
     TokenProb,
     TypedQuestion,
+    lowest_rung,
     read_rung,
 )
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
@@ -160,6 +161,7 @@ __all__ = [
     "RungCount",
     "Run",
     "Rung",
+    "lowest_rung",
     "read_rung",
     "Scale",
     "ScrutinyRow",

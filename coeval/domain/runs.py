@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
@@ -142,6 +142,15 @@ class Rung(StrEnum):
     AGAIN = "asked again"
 
 
+def lowest_rung(rungs: Iterable[str]) -> str:
+    """Return the lowest rung of several answers; empty if none has one.
+
+    >>> str(lowest_rung(["schema", "", "label"])), lowest_rung([])
+    ('label', '')
+    """
+    return max(filter(None, rungs), key=list(Rung).index, default="")
+
+
 def read_rung(value: object) -> str:
     """Return the rung in a file, or "" if it has none that is known.
 
@@ -196,8 +205,8 @@ class Comparison:
     """The output that a judge prefers on a criterion, with the two outputs in the order in which it saw them.
 
     ``preference`` is 1 for the first, 0 for the second and 0.5 for a tie, or the mean of several answers
-    (``samples`` then has each one). It is None if none could be read, and ``reason`` says why. Instances and
-    criterion are database ids.
+    (``samples`` then has each one). It is None if none could be read, and ``reason`` says why. ``rung`` is as in
+    ``Draft``. Instances and criterion are database ids.
     """
 
     first: int
@@ -208,6 +217,7 @@ class Comparison:
     raw: str = ""
     samples: tuple[float, ...] = ()
     attempt: int = 1
+    rung: str = ""
 
 
 class JobState(StrEnum):

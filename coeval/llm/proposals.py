@@ -8,10 +8,10 @@ from pathlib import Path
 
 from coeval.domain import Answer, Ask, Criterion, Instance, Proposal, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
-from coeval.llm.prompting.questions import ask_all, list_schema, render_again, render_request
+from coeval.llm.prompting.questions import ask_all, list_schema, render_request
 from coeval.llm.prompting.template_files import JudgeOptions, load_template
 from coeval.llm.prompting.template_values import render_criterion, render_sample, scale_values, task_values
-from coeval.llm.protocols.ladder import ask_in_form, is_whole, unread_problem, unread_reason
+from coeval.llm.protocols.ladder import ask_until_read, is_whole
 from coeval.llm.reading.lists import MAX_ITEMS, read_list
 from coeval.rules.criterion_wording import merge_proposals
 
@@ -84,19 +84,13 @@ async def ask_list(
     asked = request.messages[-1].content
     given = asked.replace(task.guidelines, "") if task.guidelines else asked
 
-    def read(answer: Answer) -> list[str]:
-        return read_list(answer.text, given=given, whole=is_whole(answer))
+    def read(answer: Answer) -> tuple[list[str], str]:
+        items = read_list(answer.text, given=given, whole=is_whole(answer))
+        return items, "" if items else NO_LIST
 
-    def again(answer: Answer) -> Request | None:
-        if read(answer):
-            return None
-        problem = unread_problem(NO_LIST, answer)
-        form = json.dumps({name: ["...", "..."]})
-        return render_again(request, answer.text, problem, form, request.schema or {}, templates, lined=False)
-
-    answers = await ask_in_form(ask, request, sample, again)
-    found = read(answers[-1])
-    return found, "" if found else unread_reason(unread_problem(NO_LIST, answers[-1]), answers)
+    form = json.dumps({name: ["...", "..."]})
+    reply = await ask_until_read(ask, request, sample, read, form, templates=templates)
+    return reply.value, reply.reason
 
 
 NO_LIST = "it has no list of the model's own words"

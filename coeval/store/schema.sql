@@ -540,6 +540,8 @@ CREATE TABLE comparison (
   raw TEXT NOT NULL,
   samples_json TEXT NOT NULL,
   created_at TEXT NOT NULL,
+  -- how the preference was obtained, as in draft
+  rung TEXT NOT NULL DEFAULT '' CHECK (rung IN ('', 'decision', 'schema', 'json', 'label', 'asked again')),
   UNIQUE (run, criterion, first, second, attempt)
 ) STRICT;
 CREATE INDEX comparison_by_criterion ON comparison(criterion);

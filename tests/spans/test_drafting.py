@@ -131,6 +131,8 @@ def test_a_run_is_drafted_once_and_an_unreadable_answer_is_unscored(context: Con
         ]
         unread_draft = [one for one in queries.list_drafts(db, runs[2][0].id) if one.reason]
         assert unread_draft[0].raw.count("I would rather not.") == 2 and unread_draft[0].spans == ()
+        assert {one.rung for one in queries.list_drafts(db, runs[2][0].id)} == {"", "schema"}
+    assert first.forms[0] == "50% in no form; 50% after asking again; answers by schema: on." in str(first)
     # the ledger alone gives the same drafts, without a model
     replayed = asyncio.run(
         draft_spans(context, OPERATOR, SLUG, SpanSettings("m", label="replayed", replay=True))

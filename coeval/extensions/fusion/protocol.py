@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from coeval.domain import Answer, Ask, Criterion, Instance, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.llm.assistants.catalogue import Assistant, describe_assistants, render_assistant_scores
-from coeval.llm.prompting.questions import ask_all, build_object, build_text, render_again, render_request
+from coeval.llm.prompting.questions import ask_all, build_object, build_text, render_request
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.prompting.template_values import (
     list_criteria,
@@ -23,13 +23,7 @@ from coeval.llm.prompting.template_values import (
     render_scale,
     task_values,
 )
-from coeval.llm.protocols.ladder import (
-    ScoreQuestion,
-    ask_in_form,
-    is_whole,
-    unread_problem,
-    unread_reason,
-)
+from coeval.llm.protocols.ladder import ScoreQuestion, ask_until_read, is_whole
 from coeval.llm.protocols.protocol import (
     Item,
     Items,
@@ -91,19 +85,15 @@ class Fusion(Protocol):
     ) -> str:
         request = render_plan_request(task, criteria, assistants, options)
 
-        def again(answer: Answer) -> Request | None:
-            if read_plan(answer.text) and is_whole(answer):
-                return None
-            schema = build_object({"plan": build_text(MAX_PLAN)})
-            problem = unread_problem(NO_PLAN, answer)
-            form = '{"plan": "..."}'
-            return render_again(request, answer.text, problem, form, schema, options.templates, lined=False)
+        def read(answer: Answer) -> tuple[str, str]:
+            plan = read_plan(answer.text)
+            return plan, "" if plan and is_whole(answer) else NO_PLAN
 
-        answers = await ask_in_form(ask, request, 0, again)
-        plan = read_plan(answers[-1].text)
-        if not plan or not is_whole(answers[-1]):
-            raise UnreadableAnswerError(unread_reason(unread_problem(NO_PLAN, answers[-1]), answers))
-        return plan
+        schema, form = build_object({"plan": build_text(MAX_PLAN)}), '{"plan": "..."}'
+        reply = await ask_until_read(ask, request, 0, read, form, schema=schema, templates=options.templates)
+        if reply.reason:
+            raise UnreadableAnswerError(reply.reason)
+        return reply.value
 
     def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
         return group_by_instance(pairs)

@@ -46,6 +46,7 @@ class Ready:
     openings: list[Opening]
     documents: dict[Part, int]
     groups: dict[int, Group]
+    asked_again: bool
 
 
 def confirm_opening(number: int) -> str:
@@ -54,7 +55,15 @@ def confirm_opening(number: int) -> str:
 
 
 @use_case(OWNERS)
-def certify(context: Context, person: Person, slug: str, typed: str, margin: float = MARGIN) -> Certificate:
+def certify(
+    context: Context,
+    person: Person,
+    slug: str,
+    typed: str,
+    margin: float = MARGIN,
+    *,
+    asked_again: bool = False,
+) -> Certificate:
     """Open the seal: compare the newest fitted judge with the sealed labels, and store the certificate.
 
     The reading is recorded permanently, in the transaction that reads the labels.
@@ -62,6 +71,7 @@ def certify(context: Context, person: Person, slug: str, typed: str, margin: flo
     Args:
         typed: the confirmation, with the number of the opening: ``opening 1`` for the first, and so on.
         margin: the equivalence margin, as a share of each scale's range.
+        asked_again: whether to count scores that the judge gave only when it was asked again.
 
     Raises:
         NotFoundError: the task is not sealed, or no judge was fitted.
@@ -75,7 +85,7 @@ def certify(context: Context, person: Person, slug: str, typed: str, margin: flo
     with context.store.write() as db:
         task = require_task(db, slug)
         queries_seal.add_newcomers(db, task.id, require_seal(db, task.id, slug))
-        ready = _prepare(db, slug)
+        ready = _prepare(db, slug, asked_again=asked_again)
         _check_confirmed(ready, typed)
         # No sealed label has been read so far. The judge and its scores of these documents are fixed.
         opening, given = queries_seal.open_seal(
@@ -93,7 +103,7 @@ def certify(context: Context, person: Person, slug: str, typed: str, margin: flo
     return certificate
 
 
-def _prepare(db: Database, slug: str) -> Ready:
+def _prepare(db: Database, slug: str, *, asked_again: bool) -> Ready:
     task = require_task(db, slug)
     seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
     stored = queries_seal.get_fitted(db, seal.id)
@@ -105,19 +115,19 @@ def _prepare(db: Database, slug: str) -> Ready:
             "Nobody has scored a sealed document yet, so there are no labels to certify with: the seal "
             "stays closed."
         )
-    judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.CERTIFICATE)
+    dev_judged, judged = (
+        queries_seal.list_judged(db, task.id, current.id, seal, part, asked_again=asked_again)
+        for part in (Part.DEV, Part.CERTIFICATE)
+    )
     frozen = read_frozen(stored)
     absent = set(frozen.members) - {line.judge for line in judged if line.score is not None}
     if absent:
         names = ", ".join(f"“{name}”" for name in sorted(absent))
         raise InputError(
-            f"The run {names} has not scored any sealed document: draft with it first; the seal stays closed."
+            f"The run {names} has not scored any sealed document in its first answers: draft with it first; the seal "
+            "stays closed."
         )
-    dev = choose_labels(
-        queries_seal.list_dev_labels(db, task.id, current.id, seal),
-        queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV),
-        current,
-    )
+    dev = choose_labels(queries_seal.list_dev_labels(db, task.id, current.id, seal), dev_judged, current)
     return Ready(
         seal,
         current,
@@ -127,6 +137,7 @@ def _prepare(db: Database, slug: str) -> Ready:
         queries_seal.list_openings(db, seal.id),
         queries_seal.count_parts(db, seal.id),
         {person: Group(group) for person, group in people.list_groups(db).items()},
+        asked_again,
     )
 
 
@@ -148,6 +159,7 @@ def _write(
     task: str, ready: Ready, opening: Opening, sealed: Chosen, scores: pd.DataFrame, margin: float
 ) -> Certificate:
     frozen, judges = ready.frozen, sealed.labels.judges
+    heard = [line for line in ready.judged if line.judge in frozen.members]
     facts = Facts(
         made_at=now(),
         task=task,
@@ -167,12 +179,13 @@ def _write(
         code=__version__,
         kind=_kind_of(ready.groups, sealed),
         margin=margin,
+        asked_again=frozenset((line.instance, line.criterion) for line in heard if line.asked_again),
+        counts_asked_again=ready.asked_again,
     )
     raw: dict[str, pd.DataFrame] = {
         name: Fitted().apply(judges[judges["judge"] == name])
         for name in dict.fromkeys((frozen.judge, *frozen.members))
     }
-    heard = [line for line in ready.judged if line.judge in frozen.members]
     samples = pd.Series([line.samples for line in heard], dtype=object)
     answers = frozen.fitted.apply_each(build_judges(heard).assign(samples=samples))
     return write_certificate(facts, ready.dev.labels, sealed.labels, scores, raw, answers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -163,18 +164,20 @@ def _read_passes(text: str) -> int:
 
 
 def _open_judge(options: argparse.Namespace) -> Judge:
-    """Load the judge from its file, and warn on stderr if the file has no hash."""
+    """Load the judge from its file, and print what its file and its certificate say of it on stderr."""
+    from coeval.extensions.judge.certificate.findings import read_verdict
     from coeval.extensions.judge.model.judge_file import load_judge, read_public_key
     from coeval.extensions.judge.runtime.judge import Judge
 
     file = load_judge(options.judge, read_public_key(options.key) if options.key else "")
-    if file.notice:
-        print(file.notice, file=sys.stderr)
+    for said in filter(None, (file.notice, read_verdict(file.certificate))):
+        print(said, file=sys.stderr)
     return Judge(file)
 
 
 def _run(options: argparse.Namespace) -> None:
     from coeval.cli.files import read_mapping
+    from coeval.extensions.judge.certificate.findings import read_verdict
     from coeval.extensions.judge.runtime.input_files import load_outputs, write_judge_questions
     from coeval.extensions.judge.runtime.judge import COLUMNS
     from coeval.safe_csv import to_csv
@@ -186,15 +189,17 @@ def _run(options: argparse.Namespace) -> None:
         print(*batch.paths, sep="\n")
         print(f"{batch.written:,} questions", file=sys.stderr)
         return
-    table = _score(judge, instances, options)
-    table = table[list(COLUMNS)]
+    scored = _score(judge, instances, options)
+    table = scored[list(COLUMNS)]
     if options.json:
-        print_json({"judge": judge.file.name, "hash": judge.file.hash, "scores": table.to_dict("records")})
+        head = {"judge": judge.file.name, "hash": judge.file.hash}
+        head["certificate"] = read_verdict(judge.file.certificate)
+        print_json(head | {"scores": table.to_dict("records")})
     if options.out:
         write_whole(options.out, to_csv(table).encode("utf-8"))
     elif not options.json:
         print(to_csv(table), end="")
-    _tell(table)
+    _tell(table, scored.attrs["rungs"])
 
 
 def _score(judge: Judge, instances: list[Instance], options: argparse.Namespace) -> pd.DataFrame:
@@ -223,9 +228,13 @@ def _read_asked(options: argparse.Namespace) -> Asked:
     )
 
 
-def _tell(table: pd.DataFrame) -> None:
-    """Report the result on stderr; exit with code 1 if some outputs have no score."""
+def _tell(table: pd.DataFrame, rungs: Mapping[str, int]) -> None:
+    """Report the result on stderr; exit with code 1 if some outputs have no score.
+
+    ``rungs`` counts the answers by the rung of their score; those without a score have the rung "".
+    """
     from coeval.extensions.judge.model.fitted import find_unmoved, tell_unmoved
+    from coeval.rules.answer_forms import tell_forms, tell_sameness
 
     lost = int(table["score"].isna().sum())
     said = f"{table['instance'].nunique():,} outputs, {len(table):,} scores"
@@ -233,7 +242,8 @@ def _tell(table: pd.DataFrame) -> None:
     if lost:
         reason = next((reason for reason in table["reason"] if reason), "")
         said += f"; {lost:,} without a score: {reason}"
-    print(said, file=sys.stderr)
+    scores = table.groupby(["criterion", "raw"]).size().to_dict()
+    print(said, *tell_forms(rungs, rungs.get("", 0)), *tell_sameness(scores), sep="\n", file=sys.stderr)
     for criterion, slope in find_unmoved(table).items():
         print(tell_unmoved(criterion, slope), file=sys.stderr)
     if lost:

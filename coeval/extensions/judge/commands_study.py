@@ -12,8 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coeval.cli.results import may_ask, report
-from coeval.cli.run_options import add_judging_options, build_json_option, print_json, read_judging_options
+from coeval.cli.run_options import (
+    add_asked_again_option,
+    add_judging_options,
+    build_json_option,
+    print_json,
+    read_judging_options,
+)
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting.model_requests import MAX_TOKENS
 
 if TYPE_CHECKING:
     from coeval.extensions.judge.model.file_schema import JudgeFile
@@ -37,6 +44,7 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
         "learn", parents=[task, reporting], help="fit the judge on the dev part and freeze it"
     )
     learn.add_argument("--run", **RUN)
+    add_asked_again_option(learn)
     learn.set_defaults(command=_learn)
     _add_examples(kinds, task)
     _add_wording(kinds, task)
@@ -57,6 +65,7 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     proof.add_argument(
         "--margin", type=float, help="equivalence margin as a share of the scale (default: 0.125)"
     )
+    add_asked_again_option(proof)
     proof.set_defaults(command=_certify)
     take = kinds.add_parser(
         "take", parents=[task, reporting], help="write judge.json",
@@ -112,6 +121,9 @@ def _add_wording(kinds: argparse._SubParsersAction, task: argparse.ArgumentParse
         "--take", type=int, metavar="N", help="accept proposal N, and put a new text to a vote"
     )
     which.add_argument("--leave", type=int, metavar="N", help="reject proposal N and keep the criterion")
+    parser.add_argument(
+        "--max-tokens", type=int, default=MAX_TOKENS, metavar="N", help="token limit per answer"
+    )
     parser.set_defaults(command=_wording)
 
 
@@ -125,7 +137,7 @@ def _seal(context: Context, options: argparse.Namespace) -> None:
 def _learn(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.judge.fit import fit_judge
 
-    frozen = fit_judge(context, OPERATOR, options.task, options.run)
+    frozen = fit_judge(context, OPERATOR, options.task, options.run, asked_again=options.asked_again == "in")
     if options.json:
         print_json(frozen.model_dump(mode="json") | {"hash": frozen.hash})
         return
@@ -171,7 +183,10 @@ def _wording(context: Context, options: argparse.Namespace) -> None:
         leave_wording(context, OPERATOR, options.task, options.leave)
         report(options, {"left": options.leave}, [])
     else:
-        made = asyncio.run(propose_wording(context, OPERATOR, options.task, options.criterion, options.run))
+        proposal = propose_wording(
+            context, OPERATOR, options.task, options.criterion, options.run, max_tokens=options.max_tokens
+        )
+        made = asyncio.run(proposal)
         anchors = (f"{score}: {meaning}" for score, meaning in made.anchors)
         report(options, made, [f"{made.id}\n- {made.before}\n+ {made.text}", *anchors, f"Why: {made.why}"])
 
@@ -205,7 +220,9 @@ def _certify(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.judge.certification import certify
 
     margin = MARGIN if options.margin is None else options.margin
-    certificate = certify(context, OPERATOR, options.task, options.confirm, margin)
+    certificate = certify(
+        context, OPERATOR, options.task, options.confirm, margin, asked_again=options.asked_again == "in"
+    )
     if options.json:
         print_json(certificate.model_dump(mode="json"))
     else:

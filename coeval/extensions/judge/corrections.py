@@ -17,7 +17,7 @@ from coeval.extensions.judge.model.judge_file import hide_names
 from coeval.extensions.judge.queries_seal import list_dev_reasons
 from coeval.extensions.judge.seal import get_file_salt, require_seal
 from coeval.extensions.judge.seal_types import Part, Seal
-from coeval.llm.prompting.template_files import find_templates
+from coeval.llm.prompting.template_files import JudgeOptions, find_templates
 from coeval.llm.prompting.worked_examples import Example
 from coeval.llm.protocols.protocol import get_protocol
 from coeval.rules.ballots import same_words
@@ -26,7 +26,7 @@ from coeval.store import Database
 from coeval.store.queries import criteria, drafts, people, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.criteria_rounds import open_round
-from coeval.usecases.drafting.model_requests import ask_until_new, build_runner
+from coeval.usecases.drafting.model_requests import MAX_TOKENS, ask_until_new, build_runner
 from coeval.usecases.drafting.preparation import prepare_run
 from coeval.usecases.drafting.run_settings import RunSettings
 
@@ -202,6 +202,7 @@ async def propose_wording(
     judge: str = "",
     *,
     model: str = "",
+    max_tokens: int | None = MAX_TOKENS,
     templates: str = "",
 ) -> Wording:
     """Let the model propose a clearer wording of a criterion from people's corrections on the dev part.
@@ -230,12 +231,10 @@ async def propose_wording(
     if still_open is not None:
         return still_open
     named = model or context.settings.model
+    options = JudgeOptions(named, max_tokens=max_tokens, templates=find_templates(templates))
     async with build_runner(context, concurrency=1) as runner:
         made = await ask_until_new(
-            runner,
-            lambda ask: ask_for_wording(
-                ask, task, chosen, known, named, find_templates(templates), sample=len(before)
-            ),
+            runner, lambda ask: ask_for_wording(ask, task, chosen, known, options, sample=len(before))
         )
     if not made.changes:
         raise InputError(

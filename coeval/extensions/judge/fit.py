@@ -97,7 +97,13 @@ class DevStudy:
 
 @use_case(OWNERS)
 def fit_judge(
-    context: Context, person: Person, slug: str, judge: str = "", wishes: Wishes | None = None
+    context: Context,
+    person: Person,
+    slug: str,
+    judge: str = "",
+    wishes: Wishes | None = None,
+    *,
+    asked_again: bool = False,
 ) -> FrozenJudge:
     """Learn from people's scores of the dev part, and freeze the resulting judge. Earlier judges stay.
 
@@ -105,6 +111,7 @@ def fit_judge(
         judge: the label of the run to start from, or "" for the run that annotators see, or the only one. If its
             questions show examples that do not help, the judge starts from the run without them.
         wishes: the steps to try; all by default. A jury is tried among all runs without examples.
+        asked_again: whether to learn from scores that a judge gave only when it was asked again.
 
     Raises:
         NotFoundError: the task is not sealed, or has no criteria or no run.
@@ -113,7 +120,7 @@ def fit_judge(
     with context.store.write() as db:
         task = require_task(db, slug)
         queries_seal.add_newcomers(db, task.id, require_seal(db, task.id, slug))
-        dev = _read_dev(db, task, slug)
+        dev = _read_dev(db, task, slug, asked_again=asked_again)
     start = choose_run(dev.runs, judge, slug)
     known = dev.chosen.labels
     if known.people.empty:
@@ -121,9 +128,10 @@ def fit_judge(
             "Nobody has scored a document of the dev part yet. A judge learns from people's scores, so "
             "have some of these documents scrutinised first."
         )
-    if start.label not in known.members:
+    if start.label not in set(known.judges.loc[known.judges["score"].notna(), "judge"]):
         raise InputError(
-            f"The run “{start.label}” has not scored any document of the dev part: draft with it first."
+            f"The run “{start.label}” has not scored any document of the dev part in its first answers: draft with it "
+            "first."
         )
     frozen = _freeze(dev, *_learn(dev, start, wishes or Wishes()))
     with context.store.write() as db:
@@ -132,10 +140,10 @@ def fit_judge(
     return frozen
 
 
-def _read_dev(db: Database, task: Task, slug: str) -> DevStudy:
+def _read_dev(db: Database, task: Task, slug: str, *, asked_again: bool) -> DevStudy:
     seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
     given = queries_seal.list_dev_labels(db, task.id, current.id, seal)
-    judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV)
+    judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV, asked_again=asked_again)
     runs, examples = tuple(drafts.list_runs(db, task.id)), criteria.list_run_examples(db, task.id)
     return DevStudy(seal, runs, choose_labels(given, judged, current), examples)
 

@@ -292,7 +292,7 @@ def count_labels(
 
 JUDGED = f"""
 SELECT r.label AS judge, i.external_id AS instance, c.text AS criterion, d.score, d.samples_json,
-  d.probabilities_json
+  d.probabilities_json, d.rung = 'asked again' AS again
 FROM current_draft d
 JOIN run r ON r.id = d.run AND r.task = :task
 JOIN instance i ON i.id = d.instance
@@ -303,20 +303,25 @@ ORDER BY r.id, i.position, m.position
 """
 
 
-def list_judged(db: Database, task: int, criteria_set: int, seal: Seal, part: Part) -> list[JudgedLine]:
-    """Return judges' scores in a part, by the labels of their runs.
+def list_judged(
+    db: Database, task: int, criteria_set: int, seal: Seal, part: Part, *, asked_again: bool = False
+) -> list[JudgedLine]:
+    """Return judges' scores in a part, by the labels of their runs, with scores from asking again only if wanted.
 
     The result contains no person's score, so both parts may be read.
     """
     values = {"task": task, "criteria_set": criteria_set, "seal": seal.id, "part": str(part)}
     return [
-        JudgedLine(
+        JudgedLine(row["judge"], row["instance"], row["criterion"], None, asked_again=True)
+        if row["again"] and not asked_again
+        else JudgedLine(
             row["judge"],
             row["instance"],
             row["criterion"],
             row["score"],
             tuple(json.loads(row["samples_json"])),
             tuple(json.loads(row["probabilities_json"])),
+            bool(row["again"]),
         )
         for row in rows(db, JUDGED, values)
     ]

@@ -66,9 +66,10 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class JudgedLine:
-    """A judge's score of an instance and a criterion, with the label of its run; None if unscored.
+    """A judge's score of an instance and a criterion, with the label of its run; None if unscored or left out.
 
-    ``samples`` and ``probabilities`` are as in ``Draft``.
+    ``samples`` and ``probabilities`` are as in ``Draft``. ``asked_again`` is True if the judge gave the score only in a
+    second question.
     """
 
     judge: str
@@ -77,6 +78,7 @@ class JudgedLine:
     score: float | None
     samples: tuple[float, ...] = ()
     probabilities: tuple[float, ...] = ()
+    asked_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

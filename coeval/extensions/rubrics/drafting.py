@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coeval.datasets.text import check_text
@@ -18,6 +19,7 @@ from coeval.llm.running.judged_items import UNFORESEEN
 from coeval.llm.running.ledger import Prices
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
+from coeval.rules.answer_forms import tell_forms
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
@@ -62,6 +64,8 @@ class RunReport:
     failed: int
     usage: Usage
     message: str = ""
+    forms: tuple[str, ...] = ()
+    """Sentences on the form of the answers; see ``tell_forms``."""
 
     @property
     def complete(self) -> bool:
@@ -69,11 +73,11 @@ class RunReport:
 
     def __str__(self) -> str:
         said = f"{self.label}: {self.written:,} written, {self.unscored:,} unscored, {self.failed:,} questions failed"
-        return f"{said}. {self.message}".strip()
+        return " ".join(filter(None, (f"{said}.", self.message, *self.forms)))
 
 
-Found = tuple[int, tuple[Any, ...], str]
-"""The id of an instance, its criteria or judgments, and the reason if there are none."""
+Found = tuple[int, tuple[Any, ...], str, str]
+"""The id of an instance, its criteria or judgments, the reason if there are none, and the rung of criteria."""
 
 
 @use_case(OWNERS)
@@ -97,25 +101,28 @@ async def draft_rubrics(
         known = queries.list_task_criteria(db, task.id)
         instances = {one.id: one for one in tasks.list_instances(db, task.id) if one.id not in known}
     unread: list[str] = []
+    rungs: Counter[str] = Counter()
 
     async def ask_one(ask: Ask, item: int) -> Found:
-        rubrics, why = await ask_criteria(ask, task, instances[item], settings.count, asking)
-        return item, rubrics, why
+        reply = await ask_criteria(ask, task, instances[item], settings.count, asking)
+        return item, reply.value, reply.reason, reply.rung
 
     def write(db: Database, found: Iterable[Found]) -> int:
         count = 0
-        for instance, rubrics, why in found:
+        for instance, rubrics, why, rung in found:
+            rungs[rung] += 1
             if why:
                 unread.append(why)
             elif not queries.list_criteria(db, instance):  # another run may have written criteria meanwhile
-                count += queries.add_criteria(db, instance, rubrics, run.id)
+                count += queries.add_criteria(db, instance, rubrics, run.id, rung)
         return count
 
     report = await _carry_out(context, settings, run.label, list(instances), ask_one, write, on_progress)
-    said = f"{report.message} The last answer without criteria: {unread[-1]}." if unread else report.message
-    return RunReport(
-        report.label, report.asked, report.written, len(unread), report.failed, report.usage, said.strip()
-    )
+    if unread:
+        report = replace(
+            report, message=f"{report.message} The last answer without criteria: {unread[-1]}.".strip()
+        )
+    return replace(report, unscored=len(unread), forms=tuple(tell_forms(rungs, len(unread))))
 
 
 @use_case(OWNERS)
@@ -140,7 +147,7 @@ async def judge_rubrics(
     if settings.show or shown is None:
         with context.store.write() as db:
             queries.show_run(db, task.id, run.id, person.name)
-    unscored = 0
+    rungs: Counter[str] = Counter()
 
     async def ask_one(ask: Ask, item: int) -> Found:
         criteria = items[item]
@@ -156,21 +163,18 @@ async def judge_rubrics(
             judged = _unscored(
                 criteria, f"The answer could not be read ({type(error).__name__}: {str(error)[:200]})."
             )
-        return instance.id, tuple(judged), ""
+        return instance.id, tuple(judged), "", ""
 
     def write(db: Database, found: Iterable[Found]) -> int:
-        nonlocal unscored
         count = 0
-        for _, judged, _ in found:
+        for _, judged, _, _ in found:
             queries.record_judgments(db, run.id, judged)
+            rungs.update(one.rung for one in judged)
             count += sum(one.value is not None for one in judged)
-            unscored += sum(one.value is None for one in judged)
         return count
 
     report = await _carry_out(context, settings, run.label, range(len(items)), ask_one, write, on_progress)
-    return RunReport(
-        report.label, report.asked, report.written, unscored, report.failed, report.usage, report.message
-    )
+    return replace(report, unscored=rungs[""], forms=tuple(tell_forms(rungs, rungs[""])))
 
 
 def _unscored(criteria: Sequence[Criterion], reason: str, raw: str = "") -> list[Judgment]:
@@ -260,7 +264,7 @@ async def _carry_out(
 
 def _find_unread(found: Found) -> str:
     """Return why an answer is unreadable; empty if a part of it was read."""
-    _, made, why = found
+    _, made, why, _ = found
     if why:
         return why
     judged = [one for one in made if isinstance(one, Judgment)]

@@ -25,6 +25,7 @@ class Criterion:
     rubric: Rubric
     run: int | None
     """The run that drafted it; None if it was imported."""
+    rung: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A model's judgment on one criterion; ``reason`` explains a missing value."""
+    """A model's judgment on one criterion; ``reason`` explains a missing value. ``rung`` is as in ``Draft``."""
 
     criterion: int
     value: float | None
@@ -51,6 +52,7 @@ class Judgment:
     reason: str = ""
     raw: str = ""
     id: int = 0
+    rung: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +100,16 @@ def record_taken(db: Database, instance: int) -> None:
     insert(db, "rubrics_taken", instance=instance, taken_at=now())
 
 
-def add_criteria(db: Database, instance: int, rubrics: Iterable[Rubric], run: int | None = None) -> int:
+def add_criteria(
+    db: Database, instance: int, rubrics: Iterable[Rubric], run: int | None = None, rung: str = ""
+) -> int:
     """Append criteria to an instance; return their number."""
     highest = "SELECT coalesce(max(position), 0) FROM rubrics_criterion WHERE instance = ?"
     first, at = scalar(db, highest, [instance]) + 1, now()
     added = [
         {
             "instance": instance, "position": position, "text": one.text, "points": one.points, "axis": one.axis,
-            "tags_json": to_json(list(one.tags)), "run": run, "created_at": at,
+            "tags_json": to_json(list(one.tags)), "run": run, "rung": rung, "created_at": at,
         }
         for position, one in enumerate(rubrics, first)
     ]  # fmt: skip
@@ -116,7 +120,7 @@ def add_criteria(db: Database, instance: int, rubrics: Iterable[Rubric], run: in
 
 def _criterion(row: dict[str, Any]) -> Criterion:
     rubric = Rubric(row["text"], row["points"], row["axis"], tuple(json.loads(row["tags_json"])))
-    return Criterion(row["id"], row["instance"], rubric, row["run"])
+    return Criterion(row["id"], row["instance"], rubric, row["run"], row["rung"])
 
 
 def list_criteria(db: Database, instance: int) -> list[Criterion]:
@@ -182,7 +186,8 @@ def record_judgments(db: Database, run: int, judgments: Iterable[Judgment]) -> N
     added = [
         {
             "run": run, "criterion": one.criterion, "value": one.value, "explanation": one.explanation,
-            "evidence_json": to_json(list(one.evidence)), "reason": one.reason, "raw": one.raw, "created_at": at,
+            "evidence_json": to_json(list(one.evidence)), "reason": one.reason, "raw": one.raw, "rung": one.rung,
+            "created_at": at,
         }
         for one in judgments
     ]  # fmt: skip
@@ -205,6 +210,7 @@ def _judgment(row: dict[str, Any]) -> Judgment:
         reason=row["reason"],
         raw=row["raw"],
         id=row["id"],
+        rung=row["rung"],
     )
 
 

@@ -45,6 +45,7 @@ CREATE TABLE rubrics_criterion (
   axis TEXT NOT NULL,
   tags_json TEXT NOT NULL,
   run INTEGER REFERENCES rubrics_run(id), -- null where it was imported
+  rung TEXT NOT NULL, -- how it was obtained from a model, as in draft; empty where it was imported
   created_at TEXT NOT NULL,
   UNIQUE (instance, position)
 ) STRICT;
@@ -59,6 +60,7 @@ CREATE TABLE rubrics_judgment (
   evidence_json TEXT NOT NULL, -- quoted passages
   reason TEXT NOT NULL, -- why there is no value
   raw TEXT NOT NULL, -- the answer, where there is no value
+  rung TEXT NOT NULL, -- how the value was obtained, as in draft; empty where there is none
   created_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX rubrics_judgment_by_run ON rubrics_judgment (run, criterion);

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from string import Template
 from typing import Any
 
-from coeval.domain import Answer, Ask, Instance, Message, Request, Task
+from coeval.domain import Answer, Ask, Instance, Message, Request, Rung, Task
 from coeval.errors import InputError
 from coeval.extensions.rubrics.queries import Criterion, Judgment
 from coeval.extensions.rubrics.scoring import Rubric, read_rubric, told_points
@@ -22,7 +22,15 @@ from coeval.llm.prompting.questions import (
     render_again,
 )
 from coeval.llm.prompting.template_values import neutralise, render_sample, task_values
-from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
+from coeval.llm.protocols.ladder import (
+    Reply,
+    ask_in_form,
+    ask_until_read,
+    join_answers,
+    rung_of,
+    unread_problem,
+    unread_reason,
+)
 from coeval.llm.reading.json_objects import find_json, find_members
 from coeval.llm.reading.lists import MIN_COPY
 from coeval.llm.reading.markup import strip_thoughts
@@ -108,27 +116,15 @@ def render_drafting(task: Task, instance: Instance, count: int, asking: Asking) 
 
 async def ask_criteria(
     ask: Ask, task: Task, instance: Instance, count: int, asking: Asking, sample: int = 0
-) -> tuple[tuple[Rubric, ...], str]:
+) -> Reply[tuple[Rubric, ...]]:
     """Return the criteria that a model writes for an instance; if none could be read, return the reason."""
     request = render_drafting(task, instance, count, asking)
-
-    def again(answer: Answer) -> Request | None:
-        read, why = read_criteria(answer, request)
-        return None if read else _ask_again(request, answer, why, CRITERIA_FORM, request.schema or {})
-
-    answers = await ask_in_form(ask, request, sample, again)
-    read, why = read_criteria(answers[-1], request)
-    return read, "" if read else unread_reason(unread_problem(why, answers[-1]), answers)
+    return await ask_until_read(
+        ask, request, sample, lambda answer: read_criteria(answer, request), CRITERIA_FORM
+    )
 
 
 CRITERIA_FORM = '{"criteria": [{"text": "...", "points": ..., "axis": "..."}]}'
-
-
-def _ask_again(
-    request: Request, answer: Answer, why: str, form: str, schema: Mapping[str, object]
-) -> Request:
-    problem = unread_problem(why, answer)
-    return render_again(request, answer.text, problem, form, schema, None, lined=False)
 
 
 def read_criteria(answer: Answer, request: Request) -> tuple[tuple[Rubric, ...], str]:
@@ -194,12 +190,15 @@ async def ask_judgments(
             return None
         form = json.dumps({str(number): "..." for number in missing})
         schema = build_object({str(number): {"type": "boolean"} for number in missing})
-        return _ask_again(request, answer, _told(missing), form, schema)
+        problem = unread_problem(_told(missing), answer)
+        return render_again(request, answer.text, problem, form, schema, None, lined=False)
 
     answers = await ask_in_form(ask, request, sample, again)
     read: dict[int, Judgment] = {}
-    for answer in reversed(answers):  # what the first answer says in the form stays
-        read |= read_judgments(answer, request, count)
+    for place, answer in reversed(list(enumerate(answers))):  # what the first answer says in the form stays
+        rung = Rung.AGAIN if place else rung_of(answer, "JSON")
+        judged = read_judgments(answer, request, count)
+        read |= {number: replace(one, rung=rung) for number, one in judged.items()}
     problem = _told([number for number in range(1, count + 1) if number not in read])
     reason = unread_reason(unread_problem(problem, answers[-1]), answers)
     raw = join_answers(answers)

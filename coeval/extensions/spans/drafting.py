@@ -21,14 +21,15 @@ from coeval.extensions.spans.queries import SpanDraft, SpanRun
 from coeval.extensions.spans.rows import MAX_SPANS
 from coeval.extensions.spans.typology import Category, Side, Span, Typology
 from coeval.folded_text import clean_text
-from coeval.llm.prompting.questions import MAX_QUOTE, build_list, build_object, build_text, render_again
+from coeval.llm.prompting.questions import MAX_QUOTE, build_list, build_object, build_text
 from coeval.llm.prompting.template_files import Template, load_template
-from coeval.llm.protocols.ladder import ask_in_form, join_answers, unread_problem, unread_reason
+from coeval.llm.protocols.ladder import ask_until_read
 from coeval.llm.reading.json_objects import find_json
 from coeval.llm.reading.markup import strip_thoughts
 from coeval.llm.reading.quotes import find_quotes
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress
+from coeval.rules.answer_forms import tell_forms
 from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.drafting.model_requests import ask_further, build_runner
@@ -73,13 +74,16 @@ class SpanReport:
     left: int
     reasons: Mapping[str, int]
     stopped: str = ""
+    forms: tuple[str, ...] = ()
+    """Sentences on the form of the answers; see ``tell_forms``."""
 
     def __str__(self) -> str:
         said = (
             f"{self.label}: {self.drafted:,} instances drafted with {self.spans:,} spans, {self.unscored:,} unscored, "
             f"{self.failed:,} failed, {self.left:,} left; {self.calls:,} calls, {self.cached:,} answers from the ledger"
         )
-        return said + (f". Stopped: {self.stopped}" if self.stopped else "")
+        stopped = f"Stopped: {self.stopped}" if self.stopped else ""
+        return " ".join(filter(None, (f"{said}.", stopped, *self.forms)))
 
 
 def build_request(task: Task, instance: Instance, typology: Typology, settings: SpanSettings) -> Request:
@@ -283,25 +287,14 @@ async def draft_spans(
         len(waiting) - len(results),
         dict(Counter(one.reason for one in results if one.reason)),
         summary.stopped,
+        tuple(tell_forms(Counter(one.rung for one in results), sum(bool(one.reason) for one in results))),
     )
 
 
 async def ask_spans(ask: Ask, request: Request, instance: Instance, typology: Typology) -> SpanDraft:
     """Return the draft of one instance. An answer that is not in the form is asked for once more."""
-
-    def again(answer: Answer) -> Request | None:
-        why = _read(answer, instance, typology)[1]
-        problem = unread_problem(why, answer)
-        return (
-            render_again(request, answer.text, problem, FORM, request.schema or {}, None, lined=False)
-            if why
-            else None
-        )
-
-    answers = await ask_in_form(ask, request, 0, again)
-    spans, why = _read(answers[-1], instance, typology)
-    reason = unread_reason(unread_problem(why, answers[-1]), answers) if why else ""
-    return SpanDraft(instance.id, spans, reason, join_answers(answers))
+    reply = await ask_until_read(ask, request, 0, lambda answer: _read(answer, instance, typology), FORM)
+    return SpanDraft(instance.id, reply.value, reply.reason, reply.raw, rung=reply.rung)
 
 
 def _read(answer: Answer, instance: Instance, typology: Typology) -> tuple[tuple[Span, ...], str]:

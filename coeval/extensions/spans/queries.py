@@ -51,6 +51,7 @@ CREATE TABLE spans_draft (
   spans_json TEXT NOT NULL,
   reason TEXT NOT NULL,
   raw TEXT NOT NULL,
+  rung TEXT NOT NULL, -- how the spans were obtained, as in draft; empty for an unreadable answer
   created_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX spans_draft_newest ON spans_draft(run, instance, id);
@@ -89,13 +90,14 @@ CREATE INDEX spans_submission_by_draft ON spans_submission(draft) WHERE draft IS
 
 @dataclass(frozen=True, slots=True)
 class SpanDraft:
-    """A run's draft for an instance; a ``reason`` means that the answer was unreadable."""
+    """A run's draft for an instance; a ``reason`` means that the answer was unreadable. ``rung`` is as in ``Draft``."""
 
     instance: int
     spans: tuple[Span, ...]
     reason: str = ""
     raw: str = ""
     id: int = 0
+    rung: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ def add_run(db: Database, task: int, run: SpanRun) -> SpanRun:
 
 def _draft(row: dict[str, Any]) -> SpanDraft:
     spans = tuple(span_from_json(one) for one in json.loads(row["spans_json"]))
-    return SpanDraft(row["instance"], spans, row["reason"], row["raw"], row["id"])
+    return SpanDraft(row["instance"], spans, row["reason"], row["raw"], row["id"], row["rung"])
 
 
 def get_draft(db: Database, run: int, instance: int) -> SpanDraft | None:
@@ -232,6 +234,7 @@ def add_drafts(db: Database, run: int, drafts: Iterable[SpanDraft]) -> None:
                     "spans_json": to_json([span_to_json(span) for span in one.spans]),
                     "reason": one.reason,
                     "raw": one.raw,
+                    "rung": one.rung,
                     "created_at": now(),
                 }
                 for one in portion

@@ -86,9 +86,6 @@ def build_object(properties: dict[str, object]) -> dict[str, object]:
 
 T = TypeVar("T")
 
-ASKED_AGAIN = "\n\n--- asked again ---\n\n"
-"""The line between the first and the second answer in a draft's raw text."""
-
 
 def render_request(
     name: str,

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Generic, TypeVar
 
 from coeval.domain import Answer, Ask, Criterion, Request, Rung, Scale, TokenProb
 from coeval.errors import UnansweredError
@@ -17,6 +19,8 @@ from coeval.llm.client.failures import UNREAD, CallError
 from coeval.llm.prompting.questions import render_again, scores_schema
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.reading.scores import ParsedEvaluation
+
+T = TypeVar("T")
 
 WHOLE = frozenset(
     [
@@ -113,6 +117,49 @@ async def ask_in_form(
         if error.kind not in UNREAD:
             raise
         return (first,)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """What was read from the answers to one question, and on which rung; a ``reason`` says why nothing was."""
+
+    value: T
+    reason: str
+    raw: str
+    rung: str
+
+
+async def ask_until_read(
+    ask: Ask,
+    request: Request,
+    sample: int,
+    read: Callable[[Answer], tuple[T, str]],
+    form: str,
+    *,
+    schema: Mapping[str, object] | None = None,
+    templates: Path | None = None,
+) -> Reply[T]:
+    """Ask for JSON, and once more if ``read`` returns a reason why the answer is not in the form.
+
+    ``form`` and ``schema`` are those of the second question; by default its schema is that of the first.
+
+    Raises:
+        ModelError: a request failed.
+    """
+
+    def again(answer: Answer) -> Request | None:
+        _, why = read(answer)
+        if not why:
+            return None
+        problem = unread_problem(why, answer)
+        asked = schema or request.schema or {}
+        return render_again(request, answer.text, problem, form, asked, templates, lined=False)
+
+    answers = await ask_in_form(ask, request, sample, again)
+    value, why = read(answers[-1])
+    reason = unread_reason(unread_problem(why, answers[-1]), answers) if why else ""
+    rung = Rung.AGAIN if len(answers) > 1 else rung_of(answers[0], "JSON")
+    return Reply(value, reason, join_answers(answers), "" if why else rung)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from coeval.domain import Answer, Ask, Comparison, Criterion, Instance, Request
+from coeval.domain import Answer, Ask, Comparison, Criterion, Instance, Request, Rung, lowest_rung
 from coeval.errors import InputError
 from coeval.llm.client.failures import UNREAD, CallError
 from coeval.llm.prompting.questions import (
@@ -21,9 +21,17 @@ from coeval.llm.prompting.questions import (
     render_request,
 )
 from coeval.llm.prompting.template_values import list_shared_images, render_guided, render_pair, task_values
-from coeval.llm.protocols.ladder import ask_in_form, is_whole, join_answers, unread_problem, unread_reason
+from coeval.llm.protocols.ladder import (
+    ask_in_form,
+    is_whole,
+    join_answers,
+    rung_of,
+    unread_problem,
+    unread_reason,
+)
 from coeval.llm.protocols.protocol import Brief, Item, Judgment, Protocol, Questions, register
 from coeval.llm.protocols.verdicts import given_words
+from coeval.llm.reading.json_objects import find_json
 from coeval.llm.reading.scores import read_preference
 
 CHOICE = {"type": "string", "enum": ["A", "B", "tie"]}
@@ -87,30 +95,35 @@ class Pairwise(Protocol):
                 else None
             )
 
-        async def ask_once(sample: int) -> tuple[float | None, str, str]:
+        async def ask_once(sample: int) -> Said:
             try:
                 answers = await ask_in_form(ask, request, sample, again)
             except CallError as error:
                 if error.kind not in UNREAD:
                     raise
-                return None, str(error), error.received
+                return None, str(error), error.received, ""
             choice, why = read(answers[-1], given if len(answers) == 1 else "")
             reason = unread_reason(unread_problem(why, answers[-1]), answers) if why else ""
-            return choice, reason, join_answers(answers)
+            form = "JSON" if find_json(answers[0].text) else "label"
+            rung = Rung.AGAIN if len(answers) > 1 else rung_of(answers[0], form)
+            return choice, reason, join_answers(answers), "" if why else rung
 
         said = await ask_all(ask_once(sample) for sample in range(self.answers))
         return _combine(first.id, second.id, number, said)
 
 
-def _combine(
-    first: int, second: int, criterion: int, said: list[tuple[float | None, str, str]]
-) -> Comparison:
-    """Return the mean of the readable answers."""
-    read = tuple(preference for preference, _, _ in said if preference is not None)
-    raw = "\n\n".join(raw for _, _, raw in said)
+Said = tuple[float | None, str, str, str]
+"""A preference, or None and the reason; the raw text; and the rung."""
+
+
+def _combine(first: int, second: int, criterion: int, said: list[Said]) -> Comparison:
+    """Return the mean of the readable answers, and the lowest of their rungs."""
+    read = tuple(preference for preference, *_ in said if preference is not None)
+    raw = "\n\n".join(raw for _, _, raw, _ in said)
     if not read:
         return Comparison(first, second, criterion, None, said[0][1], raw)
     lost = len(said) - len(read)
     reason = f"{lost} of {len(said)} answers could not be read and are left out." if lost else ""
     samples = read if len(said) > 1 else ()
-    return Comparison(first, second, criterion, math.fsum(read) / len(read), reason, raw, samples)
+    rung = lowest_rung(rung for *_, rung in said)
+    return Comparison(first, second, criterion, math.fsum(read) / len(read), reason, raw, samples, rung=rung)

@@ -6,7 +6,16 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from coeval.domain import Criterion, EvaluationRow, ImportedDraft, Instance, Request, RowKind, Rung
+from coeval.domain import (
+    Criterion,
+    EvaluationRow,
+    ImportedDraft,
+    Instance,
+    Request,
+    RowKind,
+    Rung,
+    lowest_rung,
+)
 from coeval.llm.protocols.ladder import Verdict
 from coeval.llm.reading.quotes import find_quotes
 
@@ -46,7 +55,7 @@ def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance
         raw=nearest.raw,
         samples=scores if len(verdicts) > 1 else (),
         probabilities=_mean_probabilities([one.probabilities for one in read if one.probabilities]),
-        rung=max((verdict.rung for verdict in read if verdict.rung), key=list(Rung).index, default=""),
+        rung=lowest_rung(verdict.rung or "" for verdict in read),
     )
 
 

@@ -201,12 +201,16 @@ UNSCORED, NO_RUNG = "unscored", "not from a model here"
 """Labels in place of a rung: for a draft without a score, and for a score from another tool."""
 
 _RUNG = f"CASE WHEN d.status = 'unscored' THEN '{UNSCORED}' WHEN d.rung = '' THEN '{NO_RUNG}' ELSE d.rung END"
+_RUNG_OF_PAIR = _RUNG.replace("d.status = 'unscored'", "p.preference IS NULL").replace("d.rung", "p.rung")
 
 
 def count_by_rung(db: Database, run: int) -> dict[str, int]:
-    """Return, over latest attempts, how many scores were obtained on each rung, and how many drafts are unscored."""
-    sql = f"SELECT {_RUNG} AS rung, count(*) AS n FROM current_draft d WHERE d.run = ? GROUP BY 1"
-    return {row["rung"]: row["n"] for row in db.query(sql, [run])}
+    """Return, over latest attempts, how many scores or preferences were obtained on each rung, and how many not."""
+    sql = (
+        f"SELECT rung, count(*) AS n FROM (SELECT {_RUNG} AS rung FROM current_draft d WHERE d.run = :run UNION ALL"
+        f" SELECT {_RUNG_OF_PAIR} FROM current_comparison p WHERE p.run = :run) obtained GROUP BY rung"
+    )
+    return {row["rung"]: row["n"] for row in db.query(sql, {"run": run})}
 
 
 def count_scores(db: Database, run: int) -> dict[tuple[int, float], int]:
@@ -295,12 +299,12 @@ def record_comparisons(db: Database, run: int, comparisons: Sequence[Comparison]
     made_at = now()
     db.conn.executemany(
         "INSERT INTO comparison (run, criterion, first, second, attempt, preference, reason, raw, samples_json,"
-        " created_at) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM comparison known"
+        " created_at, rung) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM comparison known"
         " WHERE known.run = ? AND known.criterion = ? AND known.first = ? AND known.second = ?"
         " AND known.preference IS NOT NULL)",
         [
             (run, c.criterion, c.first, c.second, attempt, c.preference, c.reason, c.raw, to_json(list(c.samples)),
-             made_at, run, c.criterion, c.first, c.second)
+             made_at, c.rung, run, c.criterion, c.first, c.second)
             for c in comparisons
         ],
     )  # fmt: skip
@@ -313,15 +317,15 @@ def count_comparisons(db: Database, run: int) -> tuple[int, int]:
     return int(read), int(unread)
 
 
-def list_unscored_comparisons(db: Database, run: Run, limit: int) -> list[DraftAnswer]:
-    """Return the first ``limit`` comparisons of a run whose latest attempt was unreadable."""
+def list_comparisons_by_rung(db: Database, run: Run, rung: str, limit: int) -> list[DraftAnswer]:
+    """Return the first ``limit`` comparisons of a run whose latest preference was obtained on this rung."""
     sql = (
         "SELECT a.external_id || ' and ' || b.external_id, c.text, p.attempt, p.preference, p.reason, p.raw"
         " FROM current_comparison p JOIN instance a ON a.id = p.first JOIN instance b ON b.id = p.second"
-        " JOIN criterion c ON c.id = p.criterion WHERE p.run = ? AND p.preference IS NULL"
+        f" JOIN criterion c ON c.id = p.criterion WHERE p.run = ? AND {_RUNG_OF_PAIR} = ?"
         " ORDER BY a.position, b.position, c.id LIMIT ?"
     )
-    return [DraftAnswer(run.label, *row) for row in db.conn.execute(sql, [run.id, limit])]
+    return [DraftAnswer(run.label, *row) for row in db.conn.execute(sql, [run.id, rung, limit])]
 
 
 # Help for judges: evaluation steps, and the scores of assistants.

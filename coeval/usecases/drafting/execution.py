@@ -317,7 +317,7 @@ def count_by_rung(context: Context, person: Person, slug: str, label: str) -> li
     with context.store.read() as db:
         run = require_run(db, require_task(db, slug), label)
         counts = comparisons.count_by_rung(db, run.id)
-        unread = comparisons.count_comparisons(db, run.id)[1] + counts.pop(UNSCORED, 0)
+    unread = counts.pop(UNSCORED, 0)
     ordered = [(UNSCORED, unread), *sorted(counts.items(), key=lambda each: (each[1], each[0]))]
     return [RungCount(label, rung, n) for rung, n in ordered if n]
 
@@ -328,9 +328,7 @@ def list_by_rung(context: Context, person: Person, slug: str, label: str, rung: 
     with context.store.read() as db:
         run = require_run(db, require_task(db, slug), label)
         found = comparisons.list_by_rung(db, run, rung, MOST_LISTED)
-        if rung == UNSCORED:
-            found += comparisons.list_unscored_comparisons(db, run, MOST_LISTED - len(found))
-        return found
+        return found + comparisons.list_comparisons_by_rung(db, run, rung, MOST_LISTED - len(found))
 
 
 @use_case(OWNERS)

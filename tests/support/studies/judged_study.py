@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 from collections.abc import Iterator
@@ -72,7 +73,8 @@ def overrate(body: dict[str, Any]) -> str:
     """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
     if "People gave a" in prompt:
-        return f"Criterion: {WORDING}\nMeaning of 1: More than a page.\nWhy: People counted words."
+        meanings = [{"score": 1, "meaning": "More than a page."}]
+        return json.dumps({"criterion": WORDING, "meanings": meanings, "why": "People counted words."})
     if "Score by people:" in prompt:
         return f"Rating: {worth_of(prompt)}"
     return f"Rating: {worth_of(prompt) + (OVERRATED in prompt)}"

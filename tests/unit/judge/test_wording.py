@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
 from coeval.domain import Criterion, Scale, Task
-from coeval.errors import InputError
+from coeval.errors import InputError, UnreadableAnswerError
 from coeval.extensions.judge.learning.examples import Correction
 from coeval.extensions.judge.learning.wording import (
     group_corrections,
@@ -15,8 +16,10 @@ from coeval.extensions.judge.learning.wording import (
     read_wording,
     render_wording_request,
 )
+from coeval.llm.prompting.template_files import JudgeOptions
 from tests.support.models.fake_ask import FakeAsk
 
+OPTIONS = JudgeOptions("m", max_tokens=90)
 TASK = Task("t", "Answers", description="Answer a question.")
 BRIEF = Criterion("Be brief.", scale=Scale(1, 5))
 
@@ -39,10 +42,16 @@ def test_corrections_are_grouped_by_which_way_people_went() -> None:
     assert group_corrections(CORRECTIONS, "Be true.") == ()
 
 
+def answer(text: str, *meanings: tuple[int, str], why: str = "") -> str:
+    listed = [{"score": score, "meaning": meaning} for score, meaning in meanings]
+    return json.dumps({"criterion": text, "meanings": listed, "why": why})
+
+
 def test_the_model_reads_reasons_as_data_and_its_answer_is_only_a_proposal() -> None:
-    reply = "**Criterion:** Use no more words than needed.\nMeaning of 5: nothing to cut\nMeaning of 7:?\nWhy: rambling"
-    ask = FakeAsk(reply)
-    proposal = asyncio.run(propose_wording(ask, TASK, BRIEF, CORRECTIONS, "m"))
+    ask = FakeAsk(
+        answer("**Use no more words** than needed.", (5, "nothing to cut"), (7, "?"), why="rambling")
+    )
+    proposal = asyncio.run(propose_wording(ask, TASK, BRIEF, CORRECTIONS, OPTIONS))
     assert proposal.text == "Use no more words than needed." and proposal.changes
     assert proposal.anchors == ((5, "nothing to cut"),) and proposal.why == "rambling"
     assert proposal.criterion == BRIEF.text == "Be brief."
@@ -50,15 +59,28 @@ def test_the_model_reads_reasons_as_data_and_its_answer_is_only_a_proposal() -> 
     assert "3 of 5 lines" in words and "The model gave 5, a person 2." in words and "rambles" in words
     assert words.count("</sample_context>") == 1, "a reason cannot close its own tag"
     with pytest.raises(InputError, match="Nobody has corrected"):
-        render_wording_request(TASK, BRIEF, (), "m")
+        render_wording_request(TASK, BRIEF, (), OPTIONS)
+
+
+def test_a_wording_is_asked_for_by_schema_within_a_limit_and_once_more() -> None:
+    """An answer in no form was an error at once, without a second question, and nothing bounded its length."""
+    ask = FakeAsk("I would word it better.", answer("Use few words."))
+    assert asyncio.run(propose_wording(ask, TASK, BRIEF, CORRECTIONS, OPTIONS)).text == "Use few words."
+    (first, _), (second, _) = ask.history
+    assert first.max_tokens == second.max_tokens == 90 and first.schema and second.schema
+    assert [message.role for message in second.messages] == ["user", "assistant", "user"]
+    with pytest.raises(UnreadableAnswerError, match="asked twice.*it has no wording of the criterion"):
+        asyncio.run(propose_wording(FakeAsk("No.", "No."), TASK, BRIEF, CORRECTIONS, OPTIONS))
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "I keep it.", "Criterion:", "Meaning of x: y", "<think>Criterion: no</think>"]
+    "text",
+    ["", "I keep it.", '{"criterion": ""}', '{"criterion": 3}', '<think>{"criterion": "no"}</think>', "{"],
 )
-def test_an_answer_without_a_wording_changes_nothing(answer: str) -> None:
-    assert not read_wording(answer, "Be brief.", Scale()).changes
+def test_an_answer_without_a_wording_is_none(text: str) -> None:
+    assert read_wording(text, "Be brief.", Scale()) is None
 
 
 def test_the_last_wording_counts() -> None:
-    assert read_wording("Criterion: First.\nCriterion: Second.", "Be brief.", Scale()).text == "Second."
+    proposal = read_wording(f"{answer('First.')}\n{answer('Second.')}", "Be brief.", Scale())
+    assert proposal and proposal.text == "Second."

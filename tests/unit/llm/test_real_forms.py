@@ -1,15 +1,22 @@
-"""A real small model on the ladder: each protocol's answers by rung, and drafted criteria within their bounds."""
+"""A real small model on the ladder: the answers to every kind of question by rung, and within their bounds."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 import pytest
 
-from coeval.domain import Answer, Request, Task
+from coeval.domain import Answer, Ask, Instance, Request, Scale, Task
 from coeval.errors import UnreadableAnswerError
+from coeval.extensions.rubrics.queries import Criterion as RubricCriterion
+from coeval.extensions.rubrics.questions import Asking, ask_criteria, ask_judgments
+from coeval.extensions.rubrics.scoring import Rubric
+from coeval.extensions.spans.drafting import SpanSettings, ask_spans, build_request
+from coeval.extensions.spans.typology import load_typology
 from coeval.frame import judge_frame
 from coeval.llm.client.client import Client
 from coeval.llm.prompting.template_files import JudgeOptions
@@ -44,27 +51,72 @@ def test_every_score_is_on_the_scale_and_keeps_its_rung(
     assert (1 <= row.score <= 5) if row.rung else (pd.isna(row.score) and row.reason)
 
 
-def test_criteria_stay_within_their_bounds(real_model: RealModel) -> None:
-    """Without bounds, this model wrote one list for eight minutes."""
-    client = Client(Settings(base_url=real_model.url, timeout=600))
+def test_a_comparison_is_a_preference_or_says_why_not(real_model: RealModel, tmp_path: Path) -> None:
+    pair = pd.DataFrame(
+        {"input": ["Why is the sky blue?"] * 2, "output": ["Air scatters blue light most.", "It is not."],
+         "document": ["d", "d"]}
+    )  # fmt: skip
+    table = judge_frame(
+        pair, ["The answer is right."], real_model.name, settings=Settings(base_url=real_model.url, timeout=600),
+        protocol="pairwise", max_tokens=120, temperature=0.0, ledger=tmp_path / "l.db", progress=False,
+    )  # fmt: skip
+    assert len(table) == 2
+    for row in table.itertuples():
+        assert row.raw and (row.score in (0, 0.5, 1) or (pd.isna(row.score) and row.reason))
 
-    async def ask(request: Request, sample: int) -> Answer:
-        return await client.ask(request)
 
-    async def draft() -> list[str]:
+T = TypeVar("T")
+TASK = Task("t", "T", "Answer for a child.")
+SKY = Instance("1", "Why is the sky blue?", "Air scatters blue light most.")
+
+
+def carry_out(real_model: RealModel, draft: Callable[[Ask], Awaitable[T]]) -> T:
+    """Return what ``draft`` makes of the model's answers."""
+
+    async def run() -> T:
+        client = Client(Settings(base_url=real_model.url, timeout=600))
+
+        async def ask(request: Request, sample: int) -> Answer:
+            return await client.ask(request)
+
         try:
-            found = await draft_criteria(
-                ask,
-                Task("t", "T", "Answer for a child."),
-                JudgeOptions(real_model.name, max_tokens=120),
-                count=2,
-            )
-        except UnreadableAnswerError as error:
-            assert "asked twice" in str(error)
-            return []
+            return await draft(ask)
         finally:
             await client.close()
-        return [one.text for one in found]
 
-    criteria = asyncio.run(draft())
-    assert len(criteria) <= 2 and all(len(text) <= 300 for text in criteria)
+    return asyncio.run(run())
+
+
+def test_criteria_stay_within_their_bounds(real_model: RealModel) -> None:
+    """Without bounds, this model wrote one list for eight minutes."""
+    options = JudgeOptions(real_model.name, max_tokens=120)
+    try:
+        found = carry_out(real_model, lambda ask: draft_criteria(ask, TASK, options, count=2))
+    except UnreadableAnswerError as error:
+        assert "asked twice" in str(error)
+        return
+    assert 1 <= len(found) <= 2 and all(len(one.text) <= 300 for one in found)
+
+
+def test_rubrics_are_written_and_judged_by_schema(real_model: RealModel) -> None:
+    asking = Asking(real_model.name, temperature=0.0, max_tokens=250)
+    written = carry_out(real_model, lambda ask: ask_criteria(ask, TASK, SKY, 2, asking))
+    assert len(written.value) <= 2
+    assert bool(written.value) == (written.rung in ("schema", "asked again")) == (not written.reason)
+    criteria = [
+        RubricCriterion(n, 1, Rubric(text), None) for n, text in ((1, "It is right."), (2, "It is brief."))
+    ]
+    judged = carry_out(real_model, lambda ask: ask_judgments(ask, TASK, SKY, criteria, Scale(0, 1), asking))
+    assert [one.criterion for one in judged] == [1, 2]
+    for one in judged:
+        assert one.value in (0, 1) if one.rung else one.value is None and one.reason and one.raw
+
+
+def test_spans_are_drafted_by_schema(real_model: RealModel) -> None:
+    typology = load_typology("esa")
+    request = build_request(
+        TASK, SKY, typology, SpanSettings(real_model.name, temperature=0.0, max_tokens=250)
+    )
+    draft = carry_out(real_model, lambda ask: ask_spans(ask, request, SKY, typology))
+    assert draft.rung in ("schema", "asked again") if not draft.reason else not draft.rung and not draft.spans
+    assert all(span.severity in ("minor", "major") for span in draft.spans)

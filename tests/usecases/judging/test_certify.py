@@ -205,3 +205,24 @@ def test_a_known_bias_is_learned_removed_and_certified_and_the_judge_leaves_whol
     assert 0.5 < sum(bias) / len(bias) < 1.5
     assert len(file.questions) == 2 * 24 and all(one.sample for one in file.questions)
     assert not any(name.encode() in text for name in (*PEOPLE, "no-key"))
+
+
+def test_scores_from_asking_again_certify_nothing_unless_they_are_included(
+    context: Context, owner: Person
+) -> None:
+    """A quarter of the drafts was asked for again: learning and certificate leave these scores out, and say so."""
+    study = scored(["Ana", "Ben", "Cem"], 16, blind=16)
+    (run, *_) = study.runs
+    rungs = [replace(draft, rung="schema" if n % 4 else "asked again") for n, draft in enumerate(run.drafts)]
+    import_study(context, owner, replace(study, runs=(replace(run, drafts=tuple(rungs)),)))
+    seal_task(context, owner, "demo")
+    usual = fit_judge(context, owner, "demo", wishes=QUICK)
+    included = fit_judge(context, owner, "demo", wishes=QUICK, asked_again=True)
+    assert usual.after != included.after
+    left_out = certify(context, owner, "demo", "opening 1")
+    counted = certify(context, owner, "demo", "opening 2", asked_again=True)
+    assert left_out.split.asked_again == left_out.split.unread > 0 == counted.split.unread
+    assert left_out.split.lines + left_out.split.unread == counted.split.lines
+    said = f"The judge scored {left_out.split.asked_again} lines only when it was asked again."
+    assert any(f"{said} No figure counts these scores" in one for one in left_out.findings)
+    assert any(f"{said} All figures count these scores" in one for one in counted.findings)

@@ -21,6 +21,7 @@ from coeval.extensions.judge.model.judge_file import write_judge
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of
 from tests.support.studies.judge_files import CRITERIA, SALT, make_judge
+from tests.unit.judge.test_certificate import certify
 
 ONE = CRITERIA[:1]
 
@@ -96,6 +97,25 @@ def test_scores_go_to_a_file_and_the_same_again_sends_nothing(
     assert run(tmp_path, "run", "--out", str(out)) == 1, "an output without a score is told by the exit code"
     assert "1 without a score: The model was asked twice" in capsys.readouterr().err
     assert list(csv.DictReader(out.open()))[0]["ask_person"] == "True"
+
+
+def test_a_run_repeats_what_the_certificate_says_and_how_its_scores_came(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A judge that is no better than a constant must not score outputs without a word."""
+    useless = certify(skill=0.0).model_dump(mode="json")
+    write_judge(tmp_path / "judge.json", make_judge(criteria=ONE).model_copy(update={"certificate": useless}))
+    write_outputs(tmp_path, new=[5] * 12)
+    assert run(tmp_path, "run", "--json") == 0
+    given = capsys.readouterr()
+    assert "Its certificate: A constant and each criterion's mean are at least as close" in given.err
+    assert json.loads(given.out)["certificate"] in given.err
+    assert "0% in no form; 0% after asking again; answers by schema: on." in given.err
+    assert "12 of 12 scores are 5: this model does not distinguish." in given.err
+    write_judge(
+        tmp_path / "judge.json", make_judge(criteria=ONE).model_copy(update={"certificate": {"a": 1}})
+    )
+    assert run(tmp_path, "run") == 0 and "Its certificate cannot be read" in capsys.readouterr().err
 
 
 def test_questions_leave_and_come_back_as_batch_files(

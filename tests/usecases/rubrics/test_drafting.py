@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,22 @@ def test_unscored_criteria_are_asked_for_again_only_on_request(
         assert judge(connected, owner).asked == 0
         again = judge(connected, owner, retry_unscored=True)
         assert (again.written, again.unscored) == (18, 0)
-    assert all(one.value is not None for one in held(context).values())
+    assert all(one.value is not None and one.rung for one in held(context).values())
+
+
+def test_each_judgment_keeps_its_rung_and_the_report_counts_them(
+    context: Context, owner: Person, known: KnownRubrics
+) -> None:
+    """The first answers judge one criterion of four; the second questions give the other three."""
+    with serve_rubrics_judge(context) as (connected, stub):
+        second = {str(number): True for number in range(1, 5)}
+        stub.reply = lambda body: json.dumps(second) if len(body["messages"]) > 1 else BAD["some"]
+        report = judge(connected, owner)
+    assert Counter(one.rung for one in held(context).values()) == {"schema": 6, "asked again": 18}
+    assert report.forms == (
+        "75% in no form; 0% after asking again; answers by schema: on.",
+        "The scores were obtained in different ways: 6 by schema, 18 by asked again.",
+    )
 
 
 def test_a_server_that_is_down_writes_nothing_and_is_resumed(
@@ -166,6 +182,7 @@ def test_criteria_are_written_for_instances_without_any(
     with serve_rubrics_judge(context) as (connected, stub):
         report = asyncio.run(draft_rubrics(connected, owner, "hb", RubricsRun(label="writer", count=2)))
         assert (report.asked, report.written) == (1, 2)
+        assert report.forms == ("0% in no form; 0% after asking again; answers by schema: on.",)
         assert (
             asyncio.run(draft_rubrics(connected, owner, "hb", RubricsRun(label="writer", count=2))).asked == 0
         )

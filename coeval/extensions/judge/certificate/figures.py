@@ -76,6 +76,9 @@ class Facts:
     code: str
     kind: Literal["expert", "skilled", "crowd"] = "skilled"
     margin: float = MARGIN
+    asked_again: frozenset[tuple[str, str]] = frozenset()
+    """The sealed lines (instance, criterion) that the judge scored only when it was asked again."""
+    counts_asked_again: bool = False
 
 
 def write_certificate(
@@ -208,6 +211,8 @@ def _frames(sealed: Labels, both: pd.DataFrame, leaned: bool) -> StudyFrames:
 
 def _split(facts: Facts, sealed: Labels, both: pd.DataFrame) -> Split:
     names = sorted({str(name) for name in sealed.people["system"]} - {""})
+    scored = people_lines(sealed)
+    lines = zip(scored["instance"], scored["criterion"], strict=True)
     return Split(
         share=facts.share,
         sealed_at=facts.sealed_at,
@@ -217,7 +222,9 @@ def _split(facts: Facts, sealed: Labels, both: pd.DataFrame) -> Split:
         systems=tuple(names),
         outputs=int(both["instance"].nunique()),
         lines=len(both),
-        unread=len(people_lines(sealed)) - len(both),
+        unread=len(scored) - len(both),
+        asked_again=len(facts.asked_again.intersection(lines)),
+        asked_again_counted=facts.counts_asked_again,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pydantic import ValidationError
+
 from coeval.extensions.judge.certificate.rivals import CONSTANT, CRITERIA, JUDGE, PERSON
 from coeval.extensions.judge.certificate.schema import Certificate, Group, Number, Rival
 from coeval.extensions.judge.model.fitted import tell_unmoved
@@ -69,8 +71,14 @@ def _findings(certificate: Certificate) -> Iterator[str]:
         f"{counted(split.lines, 'line')} of an output and a criterion), the judge was compared with "
         f"{counted(people.scores, 'score')} by {counted(people.people, 'person', 'people')}."
     )
+    if split.asked_again:
+        how = "All figures count" if split.asked_again_counted else "No figure counts"
+        yield (
+            f"The judge scored {counted(split.asked_again, 'line')} only when it was asked again. {how} these scores, "
+            "which often contradict the first answer."
+        )
     yield _errors(certificate)
-    yield _beside_constants(certificate)
+    yield tell_verdict(certificate)
     yield _beside_person(certificate)
     yield _alt_test(certificate)
     yield _correlations(certificate)
@@ -108,8 +116,18 @@ def _errors(certificate: Certificate) -> str:
     )
 
 
-def _beside_constants(certificate: Certificate) -> str:
-    """Return sentences that compare the judge with constants. Every certificate includes them."""
+def read_verdict(stored: object) -> str:
+    """Return the verdict of the certificate in a judge file; empty if the file has none."""
+    if stored is None:
+        return ""
+    try:
+        return f"Its certificate: {tell_verdict(Certificate.model_validate(stored))}"
+    except ValidationError:
+        return "Its certificate cannot be read, so nothing says whether the judge agrees with people."
+
+
+def tell_verdict(certificate: Certificate) -> str:
+    """Return the sentence that compares the judge with constants. Every certificate includes it."""
     rivals = [
         rival
         for name in (CONSTANT, CRITERIA)

@@ -59,6 +59,10 @@ class Split(Part):
     """Number of (output, criterion) pairs that both people and the judge scored."""
     unread: int
     """Number of lines that people scored and the judge did not. No figure includes them."""
+    asked_again: int = 0
+    """Number of lines that people scored, and the judge only when it was asked again."""
+    asked_again_counted: bool = False
+    """True if figures include these lines. Otherwise they are a part of ``unread``."""
 
 
 class EarlierOpening(Part):

@@ -6,29 +6,34 @@ new set by a vote, like any other.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from coeval.domain import Ask, Criterion, Request, Scale, Task
+from coeval.domain import Answer, Ask, Criterion, Request, Scale, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.extensions.judge.learning.examples import Correction, shorten_middle
-from coeval.llm.prompting.questions import render_request
+from coeval.llm.prompting.questions import (
+    MAX_QUOTE,
+    build_list,
+    build_object,
+    build_text,
+    level_schema,
+    render_request,
+)
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.prompting.template_values import render_block, render_guided, scale_values, task_values
+from coeval.llm.protocols.ladder import ask_until_read
+from coeval.llm.reading.json_objects import find_json
 from coeval.llm.reading.markup import strip_markup, strip_thoughts
+from coeval.llm.reading.scores import read_value
 
 MOST_SHOWN = 8
 """Largest number of corrections per group for the model. Corrections with a reason come first."""
 
 SHOWN_TEXT, MAX_PROPOSAL, MAX_ANSWER = 600, 1000, 50_000
 
-_LINE = re.compile(
-    r"^[ \t]*(?:(?P<criterion>criterion)|meaning of[ \t]*(?P<score>-?\d{1,6})|(?P<why>why))"
-    r"[ \t]*[:：][ \t]*(?P<text>\S.*)$",
-    re.I | re.M,
-)
+FORM = '{"criterion": "...", "meanings": [{"score": ..., "meaning": "..."}], "why": "..."}'
+NO_WORDING = "it has no wording of the criterion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,7 @@ def render_wording_request(
     task: Task,
     criterion: Criterion,
     groups: Sequence[CorrectionGroup],
-    model: str,
-    templates: Path | None = None,
+    options: JudgeOptions,
 ) -> Request:
     """Return the question to the model: the criterion, and its corrections as data that cannot close their tags.
 
@@ -96,7 +100,15 @@ def render_wording_request(
         )
     values = task_values(task) | scale_values(criterion.scale)
     values |= {"criterion": render_guided(criterion), "groups": "\n\n".join(map(_render_group, groups))}
-    return render_request("wording", values, JudgeOptions(model, templates=templates))
+    meaning = build_object({"score": level_schema(criterion.scale.steps), "meaning": build_text(MAX_QUOTE)})
+    schema = build_object(
+        {
+            "criterion": build_text(MAX_PROPOSAL),
+            "meanings": build_list(meaning, len(criterion.scale.steps)),
+            "why": build_text(MAX_PROPOSAL),
+        }
+    )
+    return render_request("wording", values, options, schema=schema)
 
 
 async def propose_wording(
@@ -104,12 +116,11 @@ async def propose_wording(
     task: Task,
     criterion: Criterion,
     corrections: Sequence[Correction],
-    model: str,
-    templates: Path | None = None,
+    options: JudgeOptions,
     *,
     sample: int = 0,
 ) -> WordingProposal:
-    """Ask the model once for a clearer wording of a criterion.
+    """Ask the model for a clearer wording of a criterion, and once more if the answer is not in the form.
 
     ``corrections`` must come from dev documents only: a wording that depends on sealed documents would invalidate the
     certificate. ``sample`` is the number of earlier proposals, because a repeated number would return the same answer
@@ -120,43 +131,53 @@ async def propose_wording(
     InputError
         If nobody corrected a score on this criterion.
     UnreadableAnswerError
-        If the answer has none of the requested lines.
+        If no answer has a wording.
     ModelError
         If the request failed.
     """
     groups = group_corrections(corrections, criterion.text)
-    answer = await ask(render_wording_request(task, criterion, groups, model, templates), sample)
-    if not _find_lines(answer.text):
-        raise UnreadableAnswerError(
-            f"The model's answer about “{criterion.text[:80]}” has no line “Criterion:”: try again, or "
-            "use another model."
-        )
-    return read_wording(answer.text, criterion.text, criterion.scale)
+    request = render_wording_request(task, criterion, groups, options)
+
+    def read(answer: Answer) -> tuple[WordingProposal | None, str]:
+        proposal = read_wording(answer.text, criterion.text, criterion.scale)
+        return proposal, "" if proposal else NO_WORDING
+
+    reply = await ask_until_read(ask, request, sample, read, FORM, templates=options.templates)
+    if reply.value is None:
+        raise UnreadableAnswerError(f"There is no wording of “{criterion.text[:80]}”. {reply.reason}")
+    return reply.value
 
 
-def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal:
-    """Parse a model's answer into a proposal. If it has no wording, the criterion's text stays. Never raise.
+def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal | None:
+    """Parse a model's answer into a proposal; None if it has no wording. Never raise.
 
-    The last wording counts, because models correct themselves. Meanings of scores off the scale are left out.
+    The last complete object counts. Meanings of scores off the scale are left out.
 
-    >>> answer = "Criterion: Be short.\\nMeaning of 1: A page.\\nMeaning of 9: ?\\nWhy: Length."
+    >>> answer = '{"criterion": "Be short.", "meanings": [{"score": 1, "meaning": "A page."}], "why": "Length."}'
     >>> read_wording(answer, "Be brief.", Scale())
     WordingProposal(criterion='Be brief.', text='Be short.', anchors=((1, 'A page.'),), why='Length.')
     """
-    text, why, anchors = criterion, "", {}
-    for match in _find_lines(answer):
-        words = match["text"].strip()[:MAX_PROPOSAL]
-        if match["criterion"]:
-            text = words
-        elif match["why"]:
-            why = words
-        elif int(match["score"]) in scale.steps:
-            anchors[int(match["score"])] = words
-    return WordingProposal(criterion, text, tuple(sorted(anchors.items())), why)
+    for found in reversed(find_json(strip_thoughts(answer[:MAX_ANSWER]))):
+        members = found.value if isinstance(found.value, dict) and not found.inside else {}
+        text, why = (_text(members.get(name)) for name in ("criterion", "why"))
+        if text:
+            return WordingProposal(
+                criterion, text, tuple(_read_meanings(members.get("meanings"), scale)), why
+            )
+    return None
 
 
-def _find_lines(answer: str) -> list[re.Match[str]]:
-    return list(_LINE.finditer(strip_markup(strip_thoughts(answer[:MAX_ANSWER]))))
+def _read_meanings(listed: object, scale: Scale) -> Iterator[tuple[int, str]]:
+    anchors: dict[int, str] = {}
+    for one in listed if isinstance(listed, list) else []:
+        score, _ = read_value(one.get("score") if isinstance(one, dict) else None, (scale.low, scale.high))
+        if score in scale.steps and (meaning := _text(one.get("meaning"))):
+            anchors[int(score)] = meaning
+    yield from sorted(anchors.items())
+
+
+def _text(value: object) -> str:
+    return strip_markup(value).strip()[:MAX_PROPOSAL] if isinstance(value, str) else ""
 
 
 def _render_group(group: CorrectionGroup) -> str:

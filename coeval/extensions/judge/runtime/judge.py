@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -193,7 +194,10 @@ class Judge:
         return self.score_instances(read_instances(frame), asked)[list(COLUMNS)]
 
     def score_instances(self, instances: Sequence[Instance], asked: Asked) -> pd.DataFrame:
-        """Score instances like ``score``, and add ``answers``, which has the scores from single answers."""
+        """Score instances like ``score``, and add ``answers``, which has the scores from single answers.
+
+        The table's attribute ``rungs`` counts the drafts by the rung of their score; unscored drafts have the rung "".
+        """
         stop = threading.Event()
         return run_apart(partial(self.score_later, instances, asked, stop), stop)
 
@@ -274,7 +278,9 @@ class Judge:
         )
         table = lines.join(scored, on=["instance", "criterion"])
         for_people = table["ask_person"].astype(bool) | table["score"].isna()
-        return table.assign(instance=table["external"], ask_person=for_people)[[*COLUMNS, "answers"]]
+        table = table.assign(instance=table["external"], ask_person=for_people)[[*COLUMNS, "answers"]]
+        table.attrs["rungs"] = dict(Counter(draft.rung for draft in drafts.values()))
+        return table
 
     @property
     def _names(self) -> list[str]:
