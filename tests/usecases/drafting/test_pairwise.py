@@ -72,15 +72,15 @@ def test_every_pair_is_compared_in_both_orders_and_reported(context: Context, re
         there = connected(context, stub)
         report = asyncio.run(run_drafting(there, ready, "demo", PAIRS))
         assert (report.total, report.drafted, report.unscored) == (8, 8, 2)
-        assert report.forms[0] == "25% in no form; 25% after asking again; answers by schema: on."
+        assert report.forms[0] == "25% in no form; 25% after asking again; answers by schema: off."
         again = asyncio.run(run_drafting(there, ready, "demo", PAIRS))
         assert again.total == 0 and stub.paid == 10  # the two that could not be read were asked twice
         stub.reply = lambda body: "Preference: tie"
         retried = asyncio.run(run_drafting(there, ready, "demo", replace(PAIRS, retry_unscored=True)))
         assert (retried.total, retried.unscored) == (2, 0)
         counts = count_by_rung(there, ready, "demo", "pairs")
-        assert {(count.rung, count.n) for count in counts} == {("schema", 6), ("label", 2)}
-        assert len(list_by_rung(there, ready, "demo", "pairs", "label")) == 2
+        assert {(count.rung, count.n) for count in counts} == {("label", 8)}
+        assert len(list_by_rung(there, ready, "demo", "pairs", "label")) == 8
     assert not next(
         run for run, _, _ in get_task_state(context, ready, "demo").runs if run.label == "pairs"
     ).shown
@@ -136,4 +136,4 @@ def test_a_table_is_compared_too(tmp_path: Path) -> None:
         options: dict[str, Any] = {"settings": settings, "ledger": tmp_path / "l.db", "progress": False}
         compared = judge_frame(table, ["Be true."], "m", protocol="pairwise", samples=3, **options)
     assert compared[["instance", "other", "score"]].values.tolist() == [["0", "1", 0.0], ["1", "0", 1.0]]
-    assert compared.samples[0] == (0.0, 0.0, 0.0) and set(compared.rung) == {"schema"}
+    assert compared.samples[0] == (0.0, 0.0, 0.0) and set(compared.rung) == {"label"}
