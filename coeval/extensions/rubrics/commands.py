@@ -88,6 +88,7 @@ def _tell(options: argparse.Namespace, done: RunReport) -> None:
     found = {
         "label": done.label, "questions": done.asked, "written": done.written, "unscored": done.unscored,
         "failed": done.failed, "calls": usage.calls, "from_ledger": usage.cached, "message": done.message,
+        "forms": done.forms,
     }  # fmt: skip
     report(options, found, [done, f"{usage.calls:,} calls, {usage.cached:,} answers from the ledger"])
     if not done.complete:

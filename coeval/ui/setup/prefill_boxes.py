@@ -207,7 +207,7 @@ class RunsBox(Panel):
         """Return the current box; ``chosen`` is the run whose drafts are listed, those without a score first."""
         runs = tasks.get_task_state(self.context, person, slug).runs
         away = tasks.list_archived_runs(self.context, person, slug)
-        drafted = [run.label for run, ok, unscored in runs if unscored or (ok and run.protocol != "pairwise")]
+        drafted = [run.label for run, ok, unscored in runs if ok or unscored]
         if chosen not in drafted:
             bad = [run.label for run, _, unscored in runs if unscored]
             chosen = next(iter([*bad, *drafted]), None)

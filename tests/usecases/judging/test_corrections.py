@@ -155,6 +155,11 @@ def test_a_wording_that_is_taken_becomes_a_criterion_by_a_vote_with_its_meanings
         leave_wording(context, OPERATOR, "judged", wording.id)
 
 
+def same_with_meaning(number: int) -> str:
+    meanings = [{"score": 1, "meaning": f"More than page {number}."}]
+    return json.dumps({"criterion": OVERRATED, "meanings": meanings, "why": ""})
+
+
 def test_a_wording_that_is_left_changes_nothing_and_stays_on_record(served: tuple[Context, Stub]) -> None:
     context, stub = served
     wording = propose(context)
@@ -166,14 +171,16 @@ def test_a_wording_that_is_left_changes_nothing_and_stays_on_record(served: tupl
             decide(context, OPERATOR, "judged", wording.id)
         with pytest.raises(NotFoundError, match="no proposed wording 99"):
             decide(context, OPERATOR, "judged", 99)
-    stub.reply = lambda body: f"Criterion: {OVERRATED}\nWhy: It is clear enough."
+    stub.reply = lambda body: json.dumps(
+        {"criterion": OVERRATED, "meanings": [], "why": "It is clear enough."}
+    )
     with pytest.raises(InputError, match="would not change “Be brief.”: It is clear"):
         propose(context)
 
 
 def test_two_who_ask_at_once_get_one_wording(served: tuple[Context, Stub]) -> None:
     context, stub = served
-    stub.reply = lambda body: f"Criterion: {OVERRATED}\nMeaning of 1: More than page {stub.paid}."
+    stub.reply = lambda body: same_with_meaning(stub.paid)
 
     async def both() -> list[Wording]:
         ask = [propose_wording(context, OPERATOR, "judged", OVERRATED) for _ in range(2)]
