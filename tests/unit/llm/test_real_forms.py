@@ -10,7 +10,7 @@ from typing import TypeVar
 import pandas as pd
 import pytest
 
-from coeval.domain import Answer, Ask, Instance, Request, Scale, Task
+from coeval.domain import Answer, Ask, Instance, Request, Task
 from coeval.errors import UnreadableAnswerError
 from coeval.extensions.rubrics.queries import Criterion as RubricCriterion
 from coeval.extensions.rubrics.questions import Asking, ask_criteria, ask_judgments
@@ -106,7 +106,7 @@ def test_rubrics_are_written_and_judged_by_schema(real_model: RealModel) -> None
     criteria = [
         RubricCriterion(n, 1, Rubric(text), None) for n, text in ((1, "It is right."), (2, "It is brief."))
     ]
-    judged = carry_out(real_model, lambda ask: ask_judgments(ask, TASK, SKY, criteria, Scale(0, 1), asking))
+    judged = carry_out(real_model, lambda ask: ask_judgments(ask, TASK, SKY, criteria, asking))
     assert [one.criterion for one in judged] == [1, 2]
     for one in judged:
         assert one.value in (0, 1) if one.rung else one.value is None and one.reason and one.raw
