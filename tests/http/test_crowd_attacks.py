@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,7 +18,6 @@ from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import exams, overview, plans
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.http.test_crowd import confirm, hidden_of
 from tests.support.serving.server import Running
 from tests.support.studies.crowd_links import query
 
@@ -29,6 +29,30 @@ TERMS = Terms(
     code_full="FULL1",
     proof=Proof.LINK,
 )
+
+
+def confirm(step: dict[str, Any], score: int) -> dict[str, Any]:
+    """The body of a confirm that approves every line, with this score."""
+    evaluation = step["evaluation"]
+    first = evaluation["asks_first"]
+    rows = [
+        {"id": row["id"], "action": "approve"}
+        for row in evaluation["rows"]
+        if row["kind"] != "score" and row["id"] and not first
+    ]
+    return {
+        "uid": str(uuid.uuid4()), "instance": step["instance"]["id"], "criterion": step["criterion"],
+        "draft": evaluation["draft"], "revision": evaluation["revision"], "score": score, "rows": rows, "added": [],
+        **({"first": True} if first else {}),
+    }  # fmt: skip
+
+
+def hidden_of(page: str) -> Iterator[tuple[str, str]]:
+    """The hidden fields of a page's first form."""
+    form = page.partition("<form")[2].partition("</form>")[0]
+    for part in form.split('<input type="hidden" name="')[1:]:
+        name, _, rest = part.partition('" value="')
+        yield name, rest.partition('"')[0]
 
 
 class Host:

@@ -3,52 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 from scipy.stats import norm
 
 Features = Mapping[str, float]
-MARKS = "“”\"'.,:;/()-–%0123456789\n"
-
-
-def describe(sent: Any) -> dict[str, float]:
-    """Counts, lengths, digits and signs of everything in a JSON answer; of a list, sums over its items."""
-    features: defaultdict[str, float] = defaultdict(float)
-    for path, value in _leaves(sent, ""):
-        if isinstance(value, str):
-            features[f"{path} length"] += len(value)
-            features[f"{path} words"] += len(value.split())
-            features[f"{path} capitals"] += sum(map(str.isupper, value))
-            features[f"{path} numbers"] += len(re.findall(r"\d+(?:[.,]\d+)?", value))
-            for mark in MARKS:
-                features[f"{path} has {mark}"] += value.count(mark)
-            if len(value) < 30 and value.isascii():
-                features[f"{path} is {value}"] += 1
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            features[path] += float(value)
-            features[f"{path} digits"] += len(repr(value))
-            for base in (2, 3, 5):
-                features[f"{path} mod {base}"] += value % base
-        else:
-            features[f"{path} is {value}"] += 1
-    return dict(features)
-
-
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        yield f"{path} keys", ",".join(value)
-        for key, inner in value.items():
-            yield from _leaves(inner, f"{path}.{key}")
-    elif isinstance(value, list):
-        yield f"{path} items", len(value)
-        for inner in value:
-            yield from _leaves(inner, f"{path}[]")
-    else:
-        yield path, value
 
 
 Pair = tuple[Features, Features, tuple[Hashable, Hashable]]
