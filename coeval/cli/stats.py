@@ -10,18 +10,13 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coeval.cli.results import report
 from coeval.cli.run_options import add_asked_again_option
 from coeval.domain.studies import StoppingRule
 from coeval.usecases.access import OPERATOR, Context
-
-if TYPE_CHECKING:
-    from coeval.stats.sample_size import Assumed
-
 
 # ``python -m coeval stats`` and ``tables``.
 
@@ -148,25 +143,9 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
 
 # ``python -m coeval plan``.
 
-SPREADS = (
-    "systems",
-    "criteria",
-    "people",
-    "document",
-    "system",
-    "criterion",
-    "person",
-    "noise",
-    "low",
-    "high",
-)
-COUNTS = ("systems", "criteria", "people", "low", "high")
-
 
 def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    command = commands.add_parser(
-        "plan", parents=[task], help="compute how many documents and people a study needs"
-    )
+    command = commands.add_parser("plan", parents=[task], help="compute how many documents a study needs")
     command.add_argument(
         "--width", type=float, default=0.05, help="target half-width of alpha (default: .05)"
     )
@@ -176,13 +155,6 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
         default=0.3,
         help="difference between two systems to detect, in points (default: .3)",
     )
-    command.add_argument(
-        "--phi", type=float, default=0.8, help="target dependability of people's mean (default: .8)"
-    )
-    command.add_argument(
-        "--assume", nargs="*", metavar="NAME=VALUE",
-        help=f"plan before any scores exist, from assumed counts and spreads (in points): {', '.join(SPREADS)}",
-    )  # fmt: skip
     command.add_argument(
         "--declare", nargs=2, metavar=("A", "B"),
         help="declare the stopping rule: stop when the difference of two systems is known (--points, --documents)",
@@ -202,9 +174,7 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
     if options.declare:
         rule = StoppingRule(options.points, options.documents, *options.declare)
         planning.declare_rule(context, OPERATOR, options.task, rule)
-    wanted = Wanted(options.width, options.points, options.phi)
-    assumed = None if options.assume is None else read_assumed(options.assume)
-    known = planning.get_planning(context, OPERATOR, options.task, wanted, assumed)
+    known = planning.get_planning(context, OPERATOR, options.task, Wanted(options.width, options.points))
     if options.json:
         json.dump(plain(known), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
         print()
@@ -213,28 +183,3 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
         print(line)
     for line in tell_progress(known.progress, known.rules):
         print(line)
-
-
-def read_assumed(pairs: list[str]) -> Assumed:
-    """Parse assumptions such as ``["people=5", "noise=.8"]``.
-
-    Raises:
-        InputError: an unknown name, or a value that is not a number.
-    """
-    from coeval.cli.files import read_mapping
-    from coeval.errors import InputError
-    from coeval.stats.sample_size import Assumed
-
-    values: dict[str, float] = {}
-    known = {field.name for field in fields(Assumed)}
-    for name, text in read_mapping(pairs).items():
-        if name not in known:
-            raise InputError(f"“{name}” cannot be assumed; the names are {', '.join(SPREADS)}.")
-        try:
-            values[name] = int(text) if name in COUNTS else float(text)
-        except ValueError as error:
-            kind = "a whole number" if name in COUNTS else "a number"
-            raise InputError(
-                f"“{text}” is not {kind}: write {name}={3 if name in COUNTS else 0.5}."
-            ) from error
-    return Assumed(**values)  # type: ignore[arg-type]

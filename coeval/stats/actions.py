@@ -1,4 +1,4 @@
-"""The actions of people on drafts: rates, score changes, and the four behaviours."""
+"""The actions of people on drafts: rates, score changes, and the comparison with the majority without drafts."""
 
 from __future__ import annotations
 
@@ -11,18 +11,10 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.estimates import Estimate
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, is_planted
-from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
+from coeval.stats.rating_matrix import parse_vector
 
 ACTIONS = ("approve", "revise", "delete", "add")
 KINDS = ("conclusion", "score", "evidence")
-BEHAVIOURS = {
-    "far": "the final score lies more than one point from the median of the others",
-    "nearer": "not far; the draft's score was changed, and brought nearer to the median of the others",
-    "elsewhere": "not far; the draft's score was changed, but not brought nearer to the median of the others",
-    "kept": "not far; the draft's score was kept",
-}
-"""Operational definitions, applied in this order. Together they cover every submission."""
 
 
 @dataclass(frozen=True)
@@ -158,106 +150,6 @@ def score_changes(score: Any, draft: Any) -> ScoreChanges:
     )
 
 
-@dataclass(frozen=True)
-class Share:
-    """A count and its share."""
-
-    n: int
-    rate: Estimate
-
-
-@dataclass(frozen=True)
-class ArmBehaviours:
-    """The four behaviours of the ``n`` submissions of an arm."""
-
-    n: int
-    n_left_out: int
-    nearer: Share
-    kept: Share
-    elsewhere: Share
-    far: Share
-
-    def of(self, name: str) -> Share:
-        """Return one of ``BEHAVIOURS``."""
-        share: Share = getattr(self, name)
-        return share
-
-
-@dataclass(frozen=True)
-class FourBehaviours:
-    """The four behaviours by arm. The arm ``first`` counts with the final score, from after the draft was shown."""
-
-    definitions: Mapping[str, str]
-    assisted: ArmBehaviours
-    blind: ArmBehaviours
-    first: ArmBehaviours
-
-    def of(self, arm: str) -> ArmBehaviours:
-        """Return the behaviours of an arm."""
-        return {ASSISTED: self.assisted, BLIND: self.blind, FIRST: self.first}[arm]
-
-
-JUDGED = ("instance", "criterion", "arm", "score", "draft_score", "planted_score", "planted_error")
-
-
-def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
-    """Return how often people kept a draft's score, and where they moved it, by our own rules (``BEHAVIOURS``).
-
-    Each submission is compared with the median of the other people's scores of the same instance and criterion. The
-    four classes of the CoEval paper (table 9) are others: see ``against_majority``. Blind submissions are
-    compared with the withheld draft, which shows the rates by chance.
-
-    Parameters
-    ----------
-    scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``planted_score`` and
-        ``planted_error``, which mark deliberately wrong drafts; these are left out, also of the others' median.
-
-    Returns
-    -------
-    FourBehaviours
-        ``n_left_out`` counts submissions without a drafted score or with fewer than two other people.
-
-    >>> people = pd.DataFrame({"annotator": list("abcd"), "instance": 1, "criterion": "x", "arm": "assisted",
-    ...                        "score": [4, 4, 3, 1], "draft_score": 3})
-    >>> found = four_behaviours(people)
-    >>> [(name, found.assisted.of(name).n) for name in ("nearer", "kept", "elsewhere", "far")]
-    [('nearer', 0), ('kept', 1), ('elsewhere', 2), ('far', 1)]
-    """
-    wanted = [name for name in JUDGED if name in scores]
-    known = scores[wanted].dropna(subset=["score"]).reset_index(drop=True)
-    unit = np.asarray(known.groupby(["instance", "criterion"], sort=False).ngroup(), dtype=np.int64)
-    score = known["score"].to_numpy(dtype=float)
-    draft = known["draft_score"].to_numpy(dtype=float)
-    genuine = ~is_planted(known).to_numpy() if "planted_score" in known else np.ones(len(known), dtype=bool)
-    others, n_others = np.full(len(known), np.nan), np.zeros(len(known), dtype=np.int64)
-    others[genuine], n_others[genuine] = others_median(pd.factorize(unit[genuine])[0], score[genuine])
-    usable = genuine & ~np.isnan(draft) & (n_others > 1)
-    which = _behaviour(score, draft, others)
-    arms = {}
-    for arm in (ASSISTED, BLIND, FIRST):
-        of_arm = (known["arm"] == arm).to_numpy()
-        arms[arm] = _shares(which[of_arm & usable], int((of_arm & ~usable).sum()))
-    return FourBehaviours(BEHAVIOURS, arms[ASSISTED], arms[BLIND], arms[FIRST])
-
-
-def _behaviour(score: Numbers, draft: Numbers, others: Numbers) -> Any:
-    off, drafted_off = np.abs(score - others), np.abs(draft - others)
-    return np.select(
-        [off > 1, (score != draft) & (off < drafted_off), score != draft],
-        list(BEHAVIOURS)[:3],
-        default=list(BEHAVIOURS)[3],
-    )
-
-
-def _shares(which: Any, left_out: int) -> ArmBehaviours:
-    shares = {}
-    for name in BEHAVIOURS:
-        n = int((which == name).sum())
-        rate = Estimate(n / len(which)) if len(which) else Estimate.undefined("no submission can be judged")
-        shares[name] = Share(n, rate)
-    return ArmBehaviours(n=len(which), n_left_out=left_out, **shares)
-
-
 MAJORITY = {
     (True, True): "the draft agrees, and the final score agrees",
     (False, True): "the draft differs, and the final score agrees",
@@ -300,27 +192,3 @@ def against_majority(assisted: pd.DataFrame, unaided: pd.DataFrame) -> list[dict
         for key, name in MAJORITY.items()
         if of
     ]
-
-
-def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:
-    """Return, for each score, the median of the unit's other scores (nan if there are none) and the number of
-    these scores.
-
-    >>> others_median(np.array([0, 0, 0]), np.array([1.0, 2.0, 5.0]))[0].tolist()
-    [3.5, 3.0, 1.5]
-    """
-    order = np.lexsort((score, unit))
-    sizes = np.bincount(unit) if len(unit) else np.zeros(0, dtype=np.int64)
-    starts = (np.cumsum(sizes) - sizes)[unit[order]]
-    rank, others = np.arange(len(unit)) - starts, sizes[unit[order]] - 1
-    values = score[order]
-
-    def other(k: Codes) -> Numbers:
-        """Return the k-th smallest of the other scores. From the score's own rank on, ranks move up by one."""
-        place = starts + k + (k >= rank)
-        return np.asarray(values[np.minimum(place, len(values) - 1)])
-
-    middle = (other((others - 1) // 2) + other(others // 2)) / 2 if len(values) else values
-    medians, counts = np.empty(len(unit)), np.empty(len(unit), dtype=np.int64)
-    medians[order], counts[order] = np.where(others > 0, middle, np.nan), others
-    return medians, counts

@@ -1,10 +1,10 @@
-"""Comparisons of two ways to show drafts: means, medians, alphas, the pull and catches, by person and pooled."""
+"""Comparisons of two ways to show drafts: means, alphas, the pull and catches."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from coeval.stats.clusters import (
     Clusters,
     OfSums,
     crossed_interval,
-    drawn_interval,
     effective_freedom,
     group_interval,
     mean_interval,
@@ -29,9 +28,6 @@ from coeval.stats.clusters import (
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import ASSISTED, BLIND
 from coeval.stats.rating_matrix import Numbers, encode_ratings
-
-DRAWS = 200
-"""Number of resamples of documents for a median, because the jackknife fails for medians."""
 
 
 @dataclass(frozen=True)
@@ -45,37 +41,18 @@ class Arms:
 
 
 @dataclass(frozen=True)
-class PersonContrast:
-    """One person's mean in each arm; nan in an arm without rows."""
-
-    annotator: Any
-    n_shown: int
-    n_other: int
-    shown: float
-    other: float
-
-    @property
-    def difference(self) -> float:
-        return self.shown - self.other
-
-
-@dataclass(frozen=True)
 class Contrast:
     """A measure in two arms and its difference.
 
     ``difference`` has an interval over documents for these people, and one for similar people
     (``people_ci_low``, ``people_ci_high``). If ``within``, people are compared with themselves: only those
-    with both arms count, and the two values are adjusted to the same people. ``needed`` is the number of
-    further rows of the other arm that would exclude 0 from the interval, if the difference stays the same: 0
-    if the interval excludes it already, None if such rows alone cannot.
+    with both arms count, and the two values are adjusted to the same people.
     """
 
     difference: Estimate
     shown: Estimate
     other: Estimate
     within: bool = False
-    needed: int | None = None
-    people: list[PersonContrast] = field(default_factory=list)
 
     @classmethod
     def undefined(cls, reason: str) -> Contrast:
@@ -102,8 +79,8 @@ def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Cont
     (-1.0, 3.5, True)
     """
     known = rows[rows["arm"].isin((arms.shown, arms.other)) & rows[column].notna()]
-    people = _people(known, column, arms)
-    pairs = [one.annotator for one in people if one.n_shown and one.n_other]
+    in_arms = known.groupby("annotator", observed=True)["arm"].nunique()
+    pairs = list(in_arms.index[in_arms == 2])
     if pairs:
         known = known[known["annotator"].isin(pairs)]
     value = known[column].to_numpy(dtype=float)
@@ -129,28 +106,12 @@ def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Cont
         else (float(value[seen == 1].mean()), float(value[seen == 0].mean()))
     )
     counts = int(seen.sum()), int(len(seen) - seen.sum())
-    needed = _needed(difference, value[seen == 1], value[seen == 0], arms.confidence)
     return Contrast(
         difference.having(n_shown=counts[0], n_other=counts[1]),
         Estimate(shown, n=counts[0]),
         Estimate(other, n=counts[1]),
         bool(pairs),
-        needed,
-        people,
     )
-
-
-def _people(known: pd.DataFrame, column: str, arms: Arms) -> list[PersonContrast]:
-    found = known.groupby(["annotator", "arm"], observed=True)[column].agg(["size", "mean"])
-    cells: dict[Any, dict[Any, tuple[int, float]]] = {}
-    for (name, arm), size, mean in zip(found.index, found["size"], found["mean"], strict=True):
-        cells.setdefault(name, {})[arm] = (int(size), float(mean))
-    nothing = (0, math.nan)
-    people = []
-    for name, of in cells.items():
-        (n_shown, shown), (n_other, other) = of.get(arms.shown, nothing), of.get(arms.other, nothing)
-        people.append(PersonContrast(name, n_shown, n_other, shown, other))
-    return people
 
 
 def _mean_of(values: Numbers, codes: Any) -> Numbers:
@@ -193,78 +154,6 @@ def _widened_by_arm(spread: dict[str, Any], sums: Numbers, confidence: float) ->
     if np.isnan(spread["ci_low"]) or not (weight**2).sum() > 0:
         return spread
     return widened(spread, effective_freedom(weight), confidence)
-
-
-def _needed(difference: Estimate, shown: Numbers, other: Numbers, confidence: float) -> int | None:
-    """Return the further rows of the other arm that exclude 0, from each arm's part of the error."""
-    se, z = float(difference.details.get("se", math.nan)), float(scipy.special.ndtri((1 + confidence) / 2))
-    low, high = difference.ci
-    if math.isnan(low) or math.isnan(se) or min(len(shown), len(other)) < 2:
-        return None
-    if low > 0 or high < 0:
-        return 0
-    of_shown, of_other = (float(part.var(ddof=1)) / len(part) for part in (shown, other))
-    if not of_shown + of_other > 0:
-        return None
-    share = of_other / (of_shown + of_other)
-    room = (float(difference) / z) ** 2 - se**2 * (1 - share)
-    if room <= 0:
-        return None
-    more = math.ceil(len(other) * (se**2 * share / room - 1))
-    return max(1, more)
-
-
-def contrast_medians(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Contrast:
-    """Return the mean over people of the difference of their medians; only people with both arms count.
-
-    >>> rows = pd.DataFrame({"annotator": "a", "arm": ["assisted", "blind"] * 3, "x": [1, 4, 2, 6, 9, 5],
-    ...                      "cluster": range(6)})
-    >>> float(contrast_medians(rows, "x").difference)
-    -3.0
-    """
-    known = rows[rows["arm"].isin((arms.shown, arms.other)) & rows[column].notna()]
-    sides = [known["annotator"][known["arm"] == arm].unique() for arm in (arms.shown, arms.other)]
-    both = [name for name in sides[0] if name in set(sides[1])]
-    if not both:
-        return Contrast.undefined("nobody has worked in both arms")
-    known = known[known["annotator"].isin(both)].sort_values(column, kind="stable")
-    value, seen = known[column].to_numpy(dtype=float), (known["arm"] == arms.shown).to_numpy()
-    place = pd.factorize(known["annotator"])[0] * 2 + seen
-    cluster = pd.factorize(known["cluster"])[0]
-    n = int(cluster.max()) + 1
-    once = np.ones((1, n))
-    rng = np.random.default_rng(len(known))
-    drawn = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(DRAWS)]).astype(float)
-    medians, replicas = (
-        _weighted_medians(value, place, weights[:, cluster], 2 * len(both)) for weights in (once, drawn)
-    )
-    gaps = medians[0, 1::2] - medians[0, ::2]
-    again = replicas[:, 1::2] - replicas[:, ::2]
-    # a replicate without one of a person's arms says nothing about that person
-    means = np.array([row[~np.isnan(row)].mean() if (~np.isnan(row)).any() else np.nan for row in again])
-    # with few blind items, only the documents that contain some count
-    holding = min(len(np.unique(cluster[seen == side])) for side in (True, False))
-    spread = drawn_interval(
-        float(gaps.mean()), means, arms.kind, confidence=arms.confidence, n=n, holding=holding
-    )
-    difference = Estimate(float(gaps.mean()), **spread, **spread_over_people(gaps, arms.confidence))
-    shown, other = (Estimate(float(medians[0, start::2].mean()), n=len(both)) for start in (1, 0))
-    return Contrast(difference, shown, other, True)
-
-
-def _weighted_medians(value: Numbers, place: Any, weights: Numbers, size: int) -> Numbers:
-    """Return replicates x places: the median of each place's ordered values under each row of weights."""
-    found = np.full((len(weights), size), np.nan)
-    for at in range(size):
-        own = np.flatnonzero(place == at)
-        if not len(own):
-            continue
-        total = weights[:, own].cumsum(axis=1)
-        half = total[:, -1:] / 2
-        low = np.minimum((total < half).sum(axis=1), len(own) - 1)
-        high = np.minimum((total <= half).sum(axis=1), len(own) - 1)
-        found[:, at] = np.where(half[:, 0] > 0, (value[own][low] + value[own][high]) / 2, np.nan)
-    return found
 
 
 def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
@@ -417,19 +306,15 @@ def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
     changed = (score[wrong] != shown[wrong]).astype(float)
     own = Clusters(clusters.code[wrong], arms.kind).of(np.arange(int(wrong.sum())))
     shown_estimate = Estimate(caught, **counts, **mean_interval(changed, own, (0.0, 1.0)))
-    people = [
-        PersonContrast(name, len(part), 0, float((part["score"] != part["shown_score"]).mean()), math.nan)
-        for name, part in known[wrong].groupby("annotator", observed=True)
-    ]
     if math.isnan(avoided):
         nothing = Estimate.undefined(
             "no score without the draft has the criterion and draft score of a planted one"
         )
-        return Contrast(nothing, shown_estimate, nothing, False, None, people)
+        return Contrast(nothing, shown_estimate, nothing)
     gap = caught - avoided
     spread = _left_out(lambda p: shares(p)[0] - shares(p)[1], clusters, gap, arms)
     difference = Estimate(gap, **counts, **spread)
-    return Contrast(difference, shown_estimate, Estimate(avoided), False, None, people)
+    return Contrast(difference, shown_estimate, Estimate(avoided))
 
 
 def _left_out(

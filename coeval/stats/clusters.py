@@ -24,9 +24,6 @@ FEW = 10
 GROUPS = 50
 """The largest number of groups of clusters to leave out, for statistics that are not sums."""
 
-DRAWN = 500
-"""The largest number of clusters that are resampled one by one."""
-
 DOCUMENTS, INSTANCES, UNITS, PEOPLE, SYSTEMS = "documents", "instances", "units", "people", "systems"
 OF_BIAS = 0.75
 """The share of the estimated bias that widens an interval. With 1, intervals cover up to .977; with 0, .90."""
@@ -288,17 +285,16 @@ def _to_fisher(values: Any) -> Any:
 
 
 def drawn_interval(
-    value: float, drawn: Numbers, kind: str, *, confidence: float = 0.95, n: int, holding: int | None = None
+    value: float, drawn: Numbers, kind: str, *, confidence: float = 0.95, n: int
 ) -> dict[str, Any]:
     """Return value -+ t(n - 1) sd of the values from resampled clusters, for a statistic that jumps.
 
     A rank correlation jumps when one cluster is left out, so the jackknife fails; resampling does not. Both intervals
     are for the statistic of this number of clusters. ``drawn`` may contain nan.
-    ``holding``, the number of clusters that contain the rarer of two arms, replaces ``n`` in the degrees of freedom.
     """
     kept = drawn[~np.isnan(drawn)]
     se = float(kept.std(ddof=1)) if len(kept) > 1 and n > 1 else np.nan
-    df = max((holding or n) - 1, 1)
+    df = max(n - 1, 1)
     known = se if se > NO_ERROR else np.nan
     return {
         "interval_kind": f"bootstrap over {kind}, t, of as many {kind}",
@@ -340,25 +336,6 @@ def cut(spread: dict[str, Any], low: float, high: float) -> dict[str, Any]:
         "ci_low": float(np.maximum(spread["ci_low"], low)),
         "ci_high": float(np.minimum(spread["ci_high"], high)),
     }
-
-
-def draw_sums(sums: Numbers, replicates: int, seed: int) -> Numbers:
-    """Return the sums over resampled clusters (with replacement), as replicates x columns.
-
-    More than ``DRAWN`` clusters are first dealt into that many groups, and groups are resampled. The sums vary
-    equally.
-    """
-    if len(sums) > DRAWN:
-        sums = Clusters(np.random.default_rng(seed).permutation(len(sums)) % DRAWN).sums(sums)
-    rng, size = np.random.default_rng(seed), len(sums)
-    block = max(1, 2_000_000 // max(size, 1))
-    parts = [np.empty((0, sums.shape[1]))]
-    for start in range(0, replicates, block):
-        rows = min(block, replicates - start)
-        drawn = rng.integers(0, size, (rows, size)) + np.arange(rows)[:, None] * size
-        weights = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
-        parts.append(weights @ sums)
-    return np.concatenate(parts)
 
 
 def crossed_interval(

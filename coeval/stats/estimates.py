@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy
-
-from coeval.stats.rating_matrix import Numbers
 
 # Numbers and small tables with their provenance.
 
@@ -138,22 +136,6 @@ def entries(section: Any) -> dict[str, Any]:
     return spelled
 
 
-class Result(dict[str, Any]):
-    """Several named values, available as items and as attributes.
-
-    >>> Result(t=-0.89, n=103).t
-    -0.89
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(
-                f"This result has no {name!r}; it has: {', '.join(map(str, self))}."
-            ) from None
-
-
 def plain(value: Any) -> Any:
     """Return ``value`` in JSON types: without nan, infinity and numpy types, with names as text.
 
@@ -270,25 +252,9 @@ def adjust_holm(p_values: Sequence[float]) -> list[float]:
     >>> adjust_holm([0.01, 0.04, float("nan"), 0.03])
     [0.03, 0.06, nan, 0.06]
     """
-    return _adjusted(p_values, lambda m: m - np.arange(float(m)), upwards=True)
-
-
-def adjust_bh(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted by Benjamini and Hochberg (1995): 5% of those below .05 are expected to be false.
-
-    >>> [round(p, 3) for p in adjust_bh([0.01, 0.04, 0.03])]
-    [0.03, 0.04, 0.04]
-    """
-    return _adjusted(p_values, lambda m: m / np.arange(1, m + 1), upwards=False)
-
-
-def _adjusted(p_values: Sequence[float], factors: Callable[[int], Numbers], *, upwards: bool) -> list[float]:
-    """Return the sorted p-values multiplied by their factors, made monotone upwards or downwards."""
     p = np.asarray(p_values, dtype=float)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    raised = p[order] * factors(len(order))
-    raised = np.maximum.accumulate(raised) if upwards else np.minimum.accumulate(raised[::-1])[::-1]
+    defined = np.flatnonzero(~np.isnan(p))
+    order = defined[np.argsort(p[defined], kind="stable")]
     adjusted = np.full(len(p), np.nan)
-    adjusted[order] = np.minimum(raised, 1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0.0, -1.0)), 1)
     return [float(value) for value in adjusted]

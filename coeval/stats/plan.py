@@ -1,37 +1,270 @@
-"""A study's plan: the documents and people that it needs, its progress, and sentences about them."""
+"""A study's plan: the documents that it needs, its progress under a stopping rule, and sentences about them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import scipy
 
 from coeval.domain.studies import StoppingRule
-from coeval.stats.clusters import FEW
+from coeval.stats.clusters import FEW, sums_interval
 from coeval.stats.estimates import Estimate
-from coeval.stats.report.agreement import ALL_SCORES
-from coeval.stats.sample_size import (
-    MOST,
-    POWER,
-    Difference,
-    Needed,
-    Pilot,
-    betting_interval,
-    documents_for_difference,
-    documents_for_width,
-    people_for,
-)
+from coeval.stats.frames import StudyFrames
+from coeval.stats.rating_matrix import Numbers
+from coeval.stats.report.agreement import ALL_SCORES, people_alphas
 
-# The plan: documents for an interval and for differences, people for a dependable mean; and the progress.
+# The number of documents for an interval of a given width, or a difference of a given size.
+
+MOST = 100_000
+"""Largest number of documents in an answer."""
+
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The approximate number of documents. ``low`` and ``high`` allow for a pilot's spread that was too high or low.
+
+    ``documents`` is None if more than ``MOST`` are needed.
+    """
+
+    documents: int | None
+    low: int | None
+    high: int | None
+
+
+def documents_for_width(se: float, documents: int, width: float, confidence: float = 0.95) -> Needed:
+    """Return the number of documents for an interval of +-``width``, from the standard error in a pilot.
+
+    The error falls with the square root of the number of documents. The interval is Student's t.
+
+    Parameters
+    ----------
+    se, documents : the standard error in the pilot, and its number of documents.
+    width : half of the desired interval, above 0.
+
+    >>> documents_for_width(0.05, 25, 0.05)
+    Needed(documents=99, low=72, high=150)
+    """
+    tail = (1 + confidence) / 2
+    return _needed(se, documents, width, lambda df: scipy.special.stdtrit(df, tail))
+
+
+def documents_for_difference(
+    se: float, documents: int, points: float, *, power: float = POWER, confidence: float = 0.95
+) -> Needed:
+    """Return the number of documents that detect a difference of ``points``, two-sided, with this ``power``.
+
+    Parameters
+    ----------
+    se, documents : the standard error of the difference in the pilot, and its number of documents.
+
+    >>> documents_for_difference(0.1, 20, 0.3).documents
+    20
+    """
+    tail = (1 + confidence) / 2
+    return _needed(
+        se, documents, points, lambda df: scipy.special.stdtrit(df, tail) + scipy.special.stdtrit(df, power)
+    )
+
+
+def _needed(se: float, documents: int, width: float, reach: Callable[[Any], Any]) -> Needed:
+    """Return the needed number. ``reach`` maps degrees of freedom to the number of standard errors in ``width``."""
+    if not width > 0:
+        raise ValueError(f"A width of {width:g} needs endless documents; choose one above 0.")
+    if documents < 2 or not se > 0:
+        return Needed(None, None, None)
+    sizes = np.arange(2, MOST + 1)
+    steps = reach(sizes - 1) / np.sqrt(sizes)
+    df = documents - 1
+    spread = [np.sqrt(df / scipy.special.chdtri(df, tail)) for tail in (0.1, 0.9)]
+
+    def smallest(error: float) -> int | None:
+        enough = np.flatnonzero(steps * error * np.sqrt(documents) <= width)
+        return int(sizes[enough[0]]) if len(enough) else None
+
+    return Needed(smallest(se), smallest(se * spread[0]), smallest(se * spread[1]))
+
+
+# An interval that is valid at every look, for a study that stops when it knows enough.
+
+BETS = np.array([0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99])
+"""The shares of capital that gamblers bet. Large shares learn from few documents, small shares from varied ones."""
+
+HALVINGS = 30
+"""The number of halvings in the search for a limit, far more than any displayed number needs."""
+
+
+def betting_interval(
+    values: Numbers, low: float, high: float, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return a confidence sequence for the mean of bounded values, valid at every look.
+
+    A gambler bets that the mean is above (or below) m. If m is the true mean, the probability that the capital ever
+    grows by the inverse of the error rate is at most the error rate, at any number of looks. The limits are the means
+    against which nobody wins that much. This needs no normal distribution and no minimum number of values. (An
+    asymptotic sequence is far too narrow for ten nearly equal values, because rare large ones are still to come.)
+
+    Parameters
+    ----------
+    values : independent values from one distribution, in any order.
+    low, high : the bounds of the values.
+
+    Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, section 5 and
+    appendix B (a mixture of gamblers who stake constant shares, one side at a time).
+
+    >>> values = np.repeat([0.0, 1.0], [30, 10])
+    >>> [round(limit, 3) for limit in betting_interval(values, -4, 4)]
+    [-0.269, 0.715]
+    """
+    if not len(values):
+        return low, high
+    scaled = np.clip((np.asarray(values, dtype=float) - low) / (high - low), 0.0, 1.0)
+    tail = (1 - confidence) / 2
+    lower, upper = _lower_limit(scaled, tail), 1 - _lower_limit(1 - scaled, tail)
+    return low + (high - low) * lower, low + (high - low) * upper
+
+
+def _lower_limit(values: Numbers, tail: float) -> float:
+    """Return the lowest mean in [0, 1] against which gamblers on a larger mean have not won ``1 / tail``."""
+    distinct, times = np.unique(values, return_counts=True)
+    low, high = 0.0, float(values.mean())
+    for _ in range(HALVINGS):
+        mean = (low + high) / 2
+        if not mean > 0:
+            return low
+        # each gambler's capital falls as the mean rises, so a single point separates won from lost bets
+        capital = np.log1p(BETS[:, None] * (distinct / mean - 1)) @ times
+        most = float(capital.max())
+        won = most + np.log(np.exp(capital - most).mean()) >= -np.log(tail)
+        low, high = (mean, high) if won else (low, mean)
+    return low
+
+
+# The basis of a plan: the spread in a pilot's scores.
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference between systems ``a`` and ``b``, with its error over ``documents``.
+
+    ``gaps`` are the differences within each document that has both systems, one per document.
+    """
+
+    a: str
+    b: str
+    value: Estimate
+    documents: int
+    gaps: Numbers
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """The data for planning.
+
+    ``scored`` documents (of kind ``kind``) have a score. ``documents`` of them have scores of two people; they give
+    alpha (mean over criteria) and the differences between systems.
+    """
+
+    kind: str
+    scored: int
+    documents: int
+    alpha: Estimate
+    differences: list[Difference]
+    reach: float
+    """The largest difference between two scores on the scale."""
+    scores: str = ""
+    """A description of the scores behind alpha. The differences use all scores."""
+    drafts_in_view: int = 0
+    """The number of scores given with the draft in view."""
+
+
+def pilot_of(study: StudyFrames) -> Pilot:
+    """Return the pilot from a study's scores so far."""
+    alphas = people_alphas(study)
+    headline = alphas.headline
+    alpha = headline.mean.value
+    scored, documents = study.clusters.of(study.scored["unit"]).n, int(alpha.details.get("clusters", 0))
+    reach = max((high - low for low, high in study.scales.values()), default=np.nan)
+    return Pilot(
+        study.clusters.kind,
+        scored,
+        documents,
+        alpha,
+        _differences(study),
+        reach,
+        headline.scores,
+        alphas.of_all.drafts_in_view.n,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The pilot of the documents that all planned people have finished.
+
+    People differ in care. If they work one after another, each of them changes a document's mean, so no interval of
+    unfinished documents is valid. ``asked`` are the instances that people should score; empty means all.
+    """
+
+    people: int
+    asked: frozenset[str] = frozenset()
+
+    def __call__(self, study: StudyFrames) -> Pilot:
+        """Return the pilot from the scores of these documents alone."""
+        names = study.units["instance"]
+        wanted = names.isin(self.asked).to_numpy() if self.asked else np.ones(len(names), dtype=bool)
+        raters = np.bincount(study.scored["unit"], minlength=len(names))
+        lacking = study.clusters.code[wanted & (raters < max(self.people, 1))]
+        begun = study.clusters.code[study.scored["unit"].to_numpy(dtype=np.int64)]
+        # ``scored`` has the rows of ``scores`` with a score, in the same order
+        kept = study.scores[study.scores["score"].notna()][~np.isin(begun, lacking)]
+        return pilot_of(replace(study, scores=kept.reset_index(drop=True)))
+
+
+def _differences(study: StudyFrames) -> list[Difference]:
+    scored = study.scored
+    if not len(scored):
+        return []
+    systems = study.units["system"].replace("", None).to_numpy(dtype=object)[scored["unit"].to_numpy()]
+    names = [str(name) for name in dict.fromkeys(systems) if name is not None]
+    clusters = study.clusters.of(scored["unit"])
+    score = scored["score"].to_numpy(dtype=float)
+    sums = {
+        name: clusters.sums(np.column_stack([np.where(systems == name, score, 0.0), systems == name]))
+        for name in names
+    }
+    return [_difference(a, b, sums[a], sums[b], study.clusters.kind) for a, b in combinations(names, 2)]
+
+
+def _difference(a: str, b: str, first: Numbers, second: Numbers, kind: str) -> Difference:
+    """Return the difference of two systems' means over the clusters that have either."""
+    sums = np.hstack([first, second])
+    sums = np.asarray(sums[sums[:, [1, 3]].any(axis=1)], dtype=float)
+    total = sums.sum(axis=0)
+    value = float(total[0] / total[1] - total[2] / total[3])
+
+    def gap(rows: Numbers) -> Numbers:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
+
+    shared = sums[(sums[:, [1, 3]] > 0).all(axis=1)]
+    return Difference(a, b, Estimate(value, **sums_interval(sums, gap, kind)), len(sums), gap(shared))
+
+
+# The plan: documents for an interval and for differences; and the progress.
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The goals of a study: alpha to +-``width``, differences of ``points``, and a mean dependable to ``phi``."""
+    """The goals of a study: alpha to +-``width``, and differences of ``points``."""
 
     width: float = 0.05
     points: float = 0.3
-    phi: float = 0.8
 
 
 @dataclass(frozen=True)
@@ -45,13 +278,12 @@ class PlannedDifference:
 
 @dataclass(frozen=True)
 class Plan:
-    """The numbers of documents and people that a study needs, computed from the data so far."""
+    """The numbers of documents that a study needs, computed from the data so far."""
 
     wanted: Wanted
     pilot: Pilot
     alpha: Needed
     differences: list[PlannedDifference]
-    people: int | None
 
 
 @dataclass(frozen=True)
@@ -74,22 +306,19 @@ class Progress:
 
 
 def plan_study(pilot: Pilot, wanted: Wanted) -> Plan:
-    """Return the numbers of documents and people that reach the goals.
+    """Return the numbers of documents that reach the goals.
 
     Raises
     ------
     ValueError
-        If a width or difference is not above 0, or phi is not between 0 and 1.
+        If a width or difference is not above 0.
     """
-    if not 0 < wanted.phi < 1:
-        raise ValueError(f"A dependability of {wanted.phi:g} cannot be reached; choose one between 0 and 1.")
     se = float(pilot.alpha.details.get("se", float("nan")))
     return Plan(
         wanted,
         pilot,
         documents_for_width(se, pilot.documents, wanted.width),
         [_planned(one, wanted.points) for one in pilot.differences],
-        people_for(pilot.item, pilot.person, pilot.residual, wanted.phi),
     )
 
 
@@ -143,26 +372,18 @@ def _difference_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, floa
 def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
     """Yield one sentence for each requirement of a study, with or without those for pairs of systems."""
     pilot, wanted = plan.pilot, plan.wanted
-    if pilot.source == "scores" and not pilot.scored:
-        yield "Nobody has scored anything yet: plan from assumed spreads, or come back after a pilot."
+    if not pilot.scored:
+        yield "Nobody has scored anything yet: come back after a pilot."
         return
-    if pilot.source == "scores" and 0 < pilot.documents < FEW:
+    if 0 < pilot.documents < FEW:
         yield (
             f"It is too early to plan: agreement rests on {_count(pilot.documents, pilot.kind)}, and at least {FEW} "
             "are needed. The numbers below are rough."
         )
-    yield (
-        f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
-        if pilot.source == "scores"
-        else "From assumed spreads, not from scores."
-    )
+    yield f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
     if not pilot.alpha.defined or plan.alpha.documents is None and not pilot.alpha.details.get("se"):
         reason = pilot.alpha.reason or f"{pilot.documents} {pilot.kind} show no spread"
-        remedy = (
-            ""
-            if pilot.documents
-            else " Have two people score the same outputs, or plan from assumed spreads."
-        )
+        remedy = "" if pilot.documents else " Have two people score the same outputs."
         yield f"Nothing can be planned from these scores for agreement: {reason}.{remedy}"
     else:
         yield (
@@ -178,27 +399,19 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
             f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to detect {wanted.points:g} points "
             f"with a probability of {POWER:.0%}, you need {told}; for ±{wanted.points:g} points, {width}."
         )
-    if plan.people is None and not pilot.documents:
-        return  # the reason is the same for all, so it is reported once
-    if plan.people is None:
-        yield (
-            "The number of people for a dependable mean cannot be computed: the items do not differ by "
-            "more than chance."
-        )
-    else:
-        who = "1 person is" if plan.people == 1 else f"{plan.people:,} people are"
-        yield f"For a mean with dependability {wanted.phi:g} (phi, from a D-study), {who} needed per item."
 
 
 def _tell_scores(pilot: Pilot) -> str:
     """Say which scores the numbers use."""
-    rest = "differences between systems and variance components"
     if pilot.scores == ALL_SCORES:
         seen = ", with or without a draft in view" if pilot.drafts_in_view else ""
-        return f"Alpha, {rest} use all scores{seen}."
+        return f"Alpha and differences between systems use all scores{seen}."
     if not pilot.drafts_in_view:
-        return f"Alpha, {rest} use {pilot.scores}."
-    return f"Alpha uses {pilot.scores}; {rest} use all scores, including those given with the draft in view."
+        return f"Alpha and differences between systems use {pilot.scores}."
+    return (
+        f"Alpha uses {pilot.scores}; differences between systems use all scores, including those given with the draft "
+        "in view."
+    )
 
 
 def _count(n: int, kind: str) -> str:

@@ -25,7 +25,6 @@ def jury_mean(
     clusters: Any = None,
     clusters_unlabeled: Any = None,
     kind: str = UNITS,
-    pool: str = "ridge",
     finite: bool = False,
     confidence: float = 0.95,
 ) -> Estimate:
@@ -45,7 +44,6 @@ def jury_mean(
     clusters, clusters_unlabeled : the cluster label of each item. By default, every item is a cluster. Equal labels
         in both mean the same cluster.
     kind : the name of a cluster, for ``interval_kind``.
-    pool : "ridge" fits one weight per judge; "mean" fits one weight for the mean of their z-scores.
     finite : True for the mean of exactly these labelled and unlabelled items, not of others like them.
 
     Returns
@@ -76,7 +74,7 @@ def jury_mean(
         return Estimate.undefined("fewer than three clusters are labelled", **counts)
     if not len(sample.rest):
         return Estimate.undefined("no item is left that only judges scored", **counts)
-    found = _cross_fitted(sample, pool, finite, confidence)
+    found = _cross_fitted(sample, finite, confidence)
     if found["fell_back"]:
         counts["interval_kind"] = f"plain mean of the labels, t over {sample.own.kind} with labels"
     return Estimate(**found, **counts)
@@ -119,10 +117,10 @@ def _named(clusters: Any, size: int) -> list[Any]:
     return named
 
 
-def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -> dict[str, Any]:
+def _cross_fitted(sample: _Sample, finite: bool, confidence: float) -> dict[str, Any]:
     """Return the corrected mean, its error and interval, and the worth of one label."""
     labels, own = sample.labels, sample.own
-    x, rest = _standardised(sample.judged, sample.rest, pool)
+    x, rest = _standardised(sample.judged, sample.rest)
     shrink = 1.0 if finite else len(rest) / (len(rest) + len(labels))
     told, mean_weight = np.zeros(len(labels)), np.zeros(x.shape[1])
     for fold in _folds(own):
@@ -163,15 +161,11 @@ def _as_judges(values: Any) -> Numbers:
     return table[:, None] if table.ndim == 1 else table
 
 
-def _standardised(x: Numbers, rest: Numbers, pool: str) -> tuple[Numbers, Numbers]:
-    """Return the judges' z-scores over all items, or their mean. A missing score becomes the judge's mean."""
+def _standardised(x: Numbers, rest: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the judges' z-scores over all items. A missing score becomes the judge's mean."""
     both = np.concatenate([x, rest])
     spread = np.nanstd(both, axis=0)
     z = np.nan_to_num((both - np.nanmean(both, axis=0)) / np.where(spread > 0, spread, np.inf))
-    if pool == "mean":
-        z = z.mean(axis=1, keepdims=True)
-    elif pool != "ridge":
-        raise ValueError(f"A jury cannot be pooled by {pool!r}; choose ridge or mean.")
     return z[: len(x)], z[len(x) :]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +13,6 @@ from coeval.stats.estimates import FLAT, Estimate
 IDLE_SECONDS = 600.0
 """Longer spans, in seconds, are taken to contain a pause."""
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
 
 @dataclass(frozen=True)
 class Seconds:
@@ -24,22 +21,10 @@ class Seconds:
     mean_seconds: Estimate
     median_seconds: Estimate
     mean_seconds_idle_cut: Estimate
-    median_seconds_idle_cut: Estimate
     idle_cut_seconds: float
     n_over_idle: int
     n_active: int
     mean_active_seconds: Estimate
-    median_active_seconds: Estimate
-    quantiles: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class AllSamples:
-    """Minutes per sample, with 0 for untimed samples, as in the public release's figures."""
-
-    n: int
-    mean: Estimate
-    median: Estimate
 
 
 @dataclass(frozen=True)
@@ -51,9 +36,6 @@ class MinutesPerSample:
     median: Estimate
     mean_up_to_15_minutes: Estimate
     mean_up_to_30_minutes: Estimate
-    n_fully_timed: int
-    mean_fully_timed: Estimate
-    all_samples: AllSamples
 
 
 @dataclass(frozen=True)
@@ -118,30 +100,22 @@ def _seconds(spans: pd.DataFrame) -> Seconds:
         mean_seconds=_mean(wall),
         median_seconds=_median(wall),
         mean_seconds_idle_cut=_mean(brief),
-        median_seconds_idle_cut=_median(brief),
         idle_cut_seconds=IDLE_SECONDS,
         n_over_idle=len(wall) - len(brief),
         n_active=len(active),
         mean_active_seconds=_mean(active, "active time was not measured"),
-        median_active_seconds=_median(active, "active time was not measured"),
-        quantiles={f"{q:.2f}": float(wall.quantile(q)) for q in QUANTILES} if len(wall) else {},
     )
 
 
 def _minutes(spans: pd.DataFrame) -> MinutesPerSample:
     by_sample = spans.groupby(["annotator", "instance"], sort=False)["wall_seconds"]
     minutes = by_sample.sum(min_count=1).dropna() / 60
-    everything = by_sample.sum() / 60
-    whole = minutes[(by_sample.count() == by_sample.size()).reindex(minutes.index)]
     return MinutesPerSample(
         n=len(minutes),
         mean=_mean(minutes),
         median=_median(minutes),
         mean_up_to_15_minutes=_mean(minutes[minutes <= 15]),
         mean_up_to_30_minutes=_mean(minutes[minutes <= 30]),
-        n_fully_timed=len(whole),
-        mean_fully_timed=_mean(whole),
-        all_samples=AllSamples(len(everything), _mean(everything), _median(everything)),
     )
 
 
@@ -149,8 +123,8 @@ def _mean(values: Any, reason: str = "nothing was timed") -> Estimate:
     return Estimate(float(values.mean())) if len(values) else Estimate.undefined(reason)
 
 
-def _median(values: Any, reason: str = "nothing was timed") -> Estimate:
-    return Estimate(float(np.median(values))) if len(values) else Estimate.undefined(reason)
+def _median(values: Any) -> Estimate:
+    return Estimate(float(np.median(values))) if len(values) else Estimate.undefined("nothing was timed")
 
 
 def time_curve(seconds: Any, points: int = 200) -> pd.DataFrame:

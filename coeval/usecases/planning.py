@@ -1,4 +1,4 @@
-"""Plans of studies: the documents and people that they need, and the progress under a stopping rule."""
+"""Plans of studies: the documents that they need, and the progress under a stopping rule."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from coeval.domain import Person
 from coeval.domain.studies import StoppingRule
 from coeval.errors import InputError
 from coeval.stats.frames import StudyFrames
-from coeval.stats.plan import Plan, Progress, Wanted, follow_rule, plan_study
-from coeval.stats.sample_size import Assumed, Finished, Pilot, pilot_from, pilot_of
+from coeval.stats.plan import Finished, Pilot, Plan, Progress, Wanted, follow_rule, pilot_of, plan_study
 from coeval.store.queries import tasks, teams
 from coeval.store.queries.teams import list_asked_instances
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
@@ -47,13 +46,11 @@ class Planning:
 
 
 @use_case(OWNERS)
-def get_planning(
-    context: Context, person: Person, slug: str, wanted: Wanted, assumed: Assumed | None = None
-) -> Planning:
-    """Return how many documents and people a study needs, from its scores so far or assumed spreads.
+def get_planning(context: Context, person: Person, slug: str, wanted: Wanted) -> Planning:
+    """Return how many documents a study needs, from its scores so far.
 
     Raises:
-        InputError: a number is out of range, or there are neither scores nor assumed spreads.
+        InputError: a number is out of range.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
@@ -67,7 +64,7 @@ def get_planning(
         finished: Pilot = get_statistic(context, person, slug, Finished(people, asked))
         progress = follow_rule(rules[0], finished, people=people, begun=pilot.scored)
     try:
-        plan = plan_study(pilot if assumed is None else pilot_from(assumed), wanted)
+        plan = plan_study(pilot, wanted)
     except ValueError as error:
         raise InputError(str(error)) from error
     documents = get_statistic(context, person, slug, count_documents)

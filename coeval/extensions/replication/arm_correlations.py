@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.arm_contrasts import Arms, Contrast, PersonContrast, spread_over_people
+from coeval.stats.arm_contrasts import Arms, Contrast, spread_over_people
 from coeval.stats.clusters import PEOPLE, Clusters, OfSums, sums_interval
 from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.judges.vector_correlation import correlate
@@ -94,43 +94,36 @@ def contrast_people(
     """
     known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=["score", column])
     found: dict[str, dict[Any, float]] = {arms.shown: {}, arms.other: {}}
-    sizes: dict[tuple[Any, str], int] = {}
     for key, part in known.groupby(["annotator", "arm"], observed=True):
         name, arm = key[0], str(key[1])
-        sizes[name, arm] = len(part)
         if len(part) < FEWEST:
             continue
         r = correlate(part["score"].to_numpy(dtype=float), part[column].to_numpy(dtype=float), method)
         if not np.isnan(r):
             found[arm][name] = r
-    people = [
-        PersonContrast(
-            name,
-            sizes.get((name, arms.shown), 0),
-            sizes.get((name, arms.other), 0),
-            found[arms.shown].get(name, math.nan),
-            found[arms.other].get(name, math.nan),
-        )
-        for name in dict.fromkeys([*found[arms.shown], *found[arms.other]])
+    both = [name for name in found[arms.shown] if name in found[arms.other]]
+    sides = [
+        np.array([of_arm[name] for name in (both if len(both) > 1 else of_arm)])
+        for of_arm in (found[arms.shown], found[arms.other])
     ]
-    both = [one for one in people if not math.isnan(one.difference)]
-    kept = both if len(both) > 1 else people
-    sides = [np.array([getattr(one, side) for one in kept]) for side in ("shown", "other")]
-    sides = [side[~np.isnan(side)] for side in sides]
     if min(map(len, sides)) < 2:
         return Contrast.undefined(f"fewer than two people have {FEWEST} scores that differ in each arm")
     means = [float(side.mean()) for side in sides]
     if len(both) > 1:
-        spread = spread_over_people(np.array([one.difference for one in both]), arms.confidence)
+        spread = spread_over_people(sides[0] - sides[1], arms.confidence)
         low, high = spread["people_ci_low"], spread["people_ci_high"]
         how = "Student's t over people's own differences"
     else:
         low, high = _welch(sides[0], sides[1], arms.confidence)
         how = "Welch's t over people"
     details = {"ci_low": low, "ci_high": high, "interval_kind": how, "resampled": PEOPLE}
-    difference = Estimate(means[0] - means[1], **details, clusters=len(kept))
+    difference = Estimate(
+        means[0] - means[1],
+        **details,
+        clusters=len(both) if len(both) > 1 else len({*found[arms.shown], *found[arms.other]}),
+    )
     shown, other = (Estimate(mean, people=len(side)) for mean, side in zip(means, sides, strict=True))
-    return Contrast(difference, shown, other, len(both) > 1, None, people)
+    return Contrast(difference, shown, other, len(both) > 1)
 
 
 def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:

@@ -95,7 +95,7 @@ def _add_study(replication: Replication, name: str, folder: Path, combined: Path
         "distributions": "Figures 6 and 7",
         "time": "Figure 8",
     }
-    for table in paper_tables(frames, report):
+    for table in paper_tables(frames):
         if table.name in figures:
             slug = name.lower().replace("-", "_")
             title = f"{figures[table.name]}, {name}: {table.title}"

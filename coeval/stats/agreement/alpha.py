@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: its intervals over clusters, its mean over criteria, and differences of alphas.
+"""Krippendorff's alpha: its intervals over clusters, its mean over criteria, and the difference of two arms.
 
 Clusters are left out, so the intervals apply to other units judged by these annotators, not to other annotators.
 Krippendorff's own bootstrap (2006) resamples errors and covers far too little, so it is not included.
@@ -6,8 +6,8 @@ Krippendorff's own bootstrap (2006) resamples errors and covers far too little, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from coeval.stats.agreement.unit_kinds import (
     widened_to,
 )
 from coeval.stats.clusters import UNITS, Clusters, cut, jackknife_interval, parse_clusters
-from coeval.stats.estimates import Estimate, adjust_bh
+from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings
 
 TENTATIVE = 0.667
@@ -36,9 +36,7 @@ def krippendorff_alpha(
     level: str = "ordinal",
     *,
     clusters: Any = None,
-    replicates: int = 0,
     confidence: float = 0.95,
-    seed: int = 0,
     value_domain: Sequence[Any] | None = None,
 ) -> Estimate:
     """Return Krippendorff's alpha, with an interval that leaves out one cluster at a time.
@@ -48,8 +46,6 @@ def krippendorff_alpha(
     ratings : annotators x units, nan if missing; numbers or words.
     level : "nominal", "ordinal" or "interval".
     clusters : the cluster label of each unit (its document). By default, every unit is a cluster.
-    replicates : the number of resamples of clusters for ``p_below_667`` and ``p_below_800``, the shares of
-        replicates below these thresholds; 0 for no resampling.
     value_domain : the admissible categories in order; by default, words are ordered alphabetically.
 
     Returns
@@ -78,20 +74,13 @@ def krippendorff_alpha(
     data, known = parse_ratings(ratings, value_domain), check_level(level)
     _check_words(data, known)
     parsed = parse_clusters(clusters, data.n_units)
-    options: dict[str, Any] = {"replicates": replicates, "confidence": confidence, "seed": seed}
-    return alpha_levels(data, parsed, (known,), **options)[known]
+    return alpha_levels(data, parsed, (known,), confidence=confidence)[known]
 
 
 def alpha_levels(
-    data: Ratings,
-    clusters: Clusters,
-    levels: Sequence[Level],
-    *,
-    replicates: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
+    data: Ratings, clusters: Clusters, levels: Sequence[Level], *, confidence: float = 0.95
 ) -> dict[Level, Estimate]:
-    """Return alpha at several levels, as ``krippendorff_alpha``, from the same draws of clusters.
+    """Return alpha at several levels, as ``krippendorff_alpha``.
 
     Parameters
     ----------
@@ -100,11 +89,10 @@ def alpha_levels(
     units, details = paired_units(data, clusters), counted(data)
     by_level = {level: alpha_of(units, level, **details) for level in levels}
     defined = [level for level in levels if by_level[level].defined]
-    shares = _shares_below(units, defined, replicates, seed) if replicates and defined else {}
     for level in defined:
         value = float(by_level[level])
         spread = clustered_interval(units, _at(level), value, confidence)
-        by_level[level] = by_level[level].having(**(spread | shares.get(level, {})))
+        by_level[level] = by_level[level].having(**spread)
     return by_level
 
 
@@ -132,30 +120,6 @@ def paired_units(data: Ratings, clusters: Clusters) -> UnitKinds:
 
 def _at(level: Level) -> Any:
     return lambda units, weights: units.alphas(weights, level)
-
-
-def _shares_below(
-    units: UnitKinds, levels: Sequence[Level], replicates: int, seed: int
-) -> Mapping[Level, dict[str, Any]]:
-    """Return the shares of resampled alphas below the thresholds."""
-    parts: dict[Level, list[Numbers]] = {level: [] for level in levels}
-    for weights in units.draw(replicates, seed):
-        for level in levels:
-            parts[level].append(units.alphas(weights, level))
-    shares = {}
-    for level, drawn in parts.items():
-        alphas = np.concatenate(drawn)
-        kept = alphas[~np.isnan(alphas)]
-        below = {
-            name: float((kept < line).mean()) if len(kept) else np.nan
-            for name, line in (("p_below_667", TENTATIVE), ("p_below_800", ACCEPTABLE))
-        }
-        shares[level] = {
-            **below,
-            "replicates": len(alphas),
-            "replicates_left_out": len(alphas) - len(kept),
-        }
-    return shares
 
 
 def _check_words(data: Ratings, level: Level) -> None:
@@ -247,41 +211,6 @@ def _numbered_alike(data: Ratings, clusters: Clusters, whole: int) -> UnitKinds:
     return replace(units, held=held, clusters=whole)
 
 
-def alpha_difference(
-    a: RatingsLike,
-    b: RatingsLike,
-    level: str = "ordinal",
-    *,
-    clusters: Any = None,
-    confidence: float = 0.95,
-    value_domain: Sequence[Any] | None = None,
-) -> Estimate:
-    """Return alpha of ``a`` minus alpha of ``b``, with a joint interval: each cluster is left out of both at once.
-
-    Parameters
-    ----------
-    a, b : ratings of the same units, annotators x units: with and without an annotator, or two arms.
-    clusters : the cluster label of each unit. By default, every unit is a cluster.
-
-    Returns
-    -------
-    Estimate
-        With ``ci_low``, ``ci_high``, ``se``, ``p_value``, ``alpha_a``, ``alpha_b``, ``n_units_a``, ``n_units_b``.
-
-    >>> d = alpha_difference([[1, 2, 3, 3, 2, 1], [1, 2, 3, 3, 2, 2]], [[1, 2, 3, 3, 2, 1], [3, 2, 1, 3, 1, 2]])
-    >>> round(d, 2), round(d.alpha_a, 2)
-    (1.03, 0.88)
-    """
-    known = check_level(level)
-    first, second = parse_ratings(a, value_domain), parse_ratings(b, value_domain)
-    for side in (first, second):
-        _check_words(side, known)
-    if list(first.units) != list(second.units):
-        raise ValueError("The two sets of ratings must have the same units.")
-    parsed = parse_clusters(clusters, first.n_units)
-    return mean_alpha_difference([(first, second)], [parsed], known, confidence=confidence)
-
-
 def mean_alpha_difference(
     pairs: Sequence[tuple[Ratings, Ratings]],
     clusters: Sequence[Clusters],
@@ -345,63 +274,3 @@ def _mean_defined(side: Sequence[Estimate], both: bool, alphas: Sequence[Sequenc
 
 
 # Alpha without one annotator: each annotator's effect on agreement.
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Alpha without one annotator. ``difference`` (without minus with) is above 0 if the others agree better."""
-
-    annotator: Hashable
-    n_ratings: int
-    alpha: Estimate
-    difference: Estimate
-
-
-def leave_one_out(
-    ratings: RatingsLike,
-    level: str = "ordinal",
-    *,
-    clusters: Any = None,
-    confidence: float = 0.95,
-    value_domain: Sequence[Any] | None = None,
-) -> list[LeftOut]:
-    """Return alpha without each annotator, and each annotator's effect on alpha.
-
-    Parameters
-    ----------
-    clusters : the cluster label of each unit. By default, every unit is a cluster.
-
-    Returns
-    -------
-    list of LeftOut
-        One for each annotator. ``difference`` has a joint interval over clusters, ``p_value``, and ``p_bh``, which is
-        adjusted over the annotators (Benjamini and Hochberg 1995), because this is a screening.
-
-    >>> rows = leave_one_out({"a": {1: 1, 2: 2, 3: 3}, "b": {1: 1, 2: 2, 3: 3}, "c": {1: 3, 2: 1, 3: 2}})
-    >>> [(row.annotator, round(row.difference, 2) > 0) for row in rows]
-    [('a', False), ('b', False), ('c', True)]
-    """
-    data, known = parse_ratings(ratings, value_domain), check_level(level)
-    parsed = parse_clusters(clusters, data.n_units)
-    rows = [
-        _without_one(data, data.without(place), data.annotators[place], known, parsed, confidence)
-        for place in range(data.n_annotators)
-    ]
-    adjusted = adjust_bh([row.difference.details.get("p_value", np.nan) for row in rows])
-    return [
-        replace(row, difference=row.difference.having(p_bh=p)) for row, p in zip(rows, adjusted, strict=True)
-    ]
-
-
-def _without_one(
-    data: Ratings, rest: Ratings, name: Hashable, level: Level, clusters: Clusters, confidence: float
-) -> LeftOut:
-    n = len(data.code) - len(rest.code)
-    found = alpha_difference(rest, data, level, clusters=clusters, confidence=confidence)
-    if not found.defined:
-        few = data.n_annotators < 3
-        reason = "needs at least three annotators" if few else "alpha of the others alone is undefined"
-        nothing = Estimate.undefined(reason, level=level)
-        return LeftOut(name, n, nothing, nothing)
-    alone = Estimate(found.alpha_a, level=level, n_units=found.n_units_a)
-    return LeftOut(name, n, alone, found)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coeval.stats.agreement.unit_kinds import MANY, PLUS_TWO, WORTH, UnitKinds
 from coeval.stats.clusters import Clusters, jackknife_interval, parse_clusters
-from coeval.stats.estimates import Estimate, Result
+from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings
 
 NOTHING = 1e-9
@@ -24,7 +24,7 @@ NO_MEANS, ALL_SAME = "the units' means do not vary", "every rating is the same"
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(2,k)")
 
 
-def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95) -> Forms:
+def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95) -> dict[str, Estimate]:
     """Return three intraclass correlations with intervals.
 
     Parameters
@@ -34,8 +34,8 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
 
     Returns
     -------
-    Result
-        ``{"ICC(1,1)": Estimate, ...}``, also as attributes ``icc11 icc21 icc2k``. Each has ``ci_low``, ``ci_high``,
+    dict
+        ``{"ICC(1,1)": Estimate, ...}``. Each has ``ci_low``, ``ci_high``,
         ``f``, ``df1``, ``df2``, ``p_value`` and ``n_units``, ``n_annotators``, ``k`` (ratings per unit). (1,1) is
         one-way random, (2,.) two-way random, absolute agreement; (.,1) of one rating, (.,k) of the mean of k.
 
@@ -55,8 +55,8 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
     whole = sum_up(data)
     forms = _all_forms(whole, confidence)
     if clusters is None:
-        return Forms(forms)
-    return Forms(_respread(forms, whole, data, parse_clusters(clusters, data.n_units), confidence))
+        return forms
+    return _respread(forms, whole, data, parse_clusters(clusters, data.n_units), confidence)
 
 
 def _respread(
@@ -124,16 +124,6 @@ def _sums_with_two_units(
     for one in two:
         total = total.plus(one, 1 - 1 / worth)
     return total, chain(two, added)
-
-
-class Forms(Result):
-    """The three forms of the intraclass correlation, also as ``icc11``, ``icc21`` and ``icc2k``."""
-
-    def __getattr__(self, name: str) -> Estimate:
-        if len(name) == 5 and name.startswith("icc"):
-            name = f"ICC({name[3]},{name[4]})"
-        form: Estimate = super().__getattr__(name)
-        return form
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ units. With near-continuous scores nearly every unit is a kind of its own, and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy
 
-from coeval.stats.clusters import DRAWN, GROUPS, Clusters, cut, jackknife_interval
+from coeval.stats.clusters import GROUPS, Clusters, cut, jackknife_interval
 from coeval.stats.rating_matrix import Numbers, Ratings
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -30,9 +30,6 @@ CELLS = 2_000_000
 
 LARGE = 5_000_000
 """The largest product of clusters with kinds and scores for which single clusters are left out, not groups of them."""
-
-MOST_DRAWN = 10_000_000
-"""The largest product of replicates with kinds and scores; above it, fewer replicates are drawn, but at least 200."""
 
 PLUS_TWO = ", with two units added"
 WORTH = 0.6
@@ -145,7 +142,7 @@ class UnitKinds:
             2 * np.maximum(self.sizes * squares - sums**2, 0) / np.maximum(self.sizes - 1, 1), dtype=float
         )
 
-    # Weights without each cluster, and of drawn clusters
+    # Weights without each cluster
 
     def without_each(self, statistic: Statistic) -> Numbers:
         """Return the statistic without each cluster."""
@@ -155,23 +152,6 @@ class UnitKinds:
         for start in range(0, rows, block):
             parts.append(statistic(self, total - self.held[start : start + block].toarray()))
         return np.concatenate(parts)
-
-    def draw(self, replicates: int, seed: int) -> Iterator[Numbers]:
-        """Yield the weights of resampled clusters (with replacement), in blocks.
-
-        More than ``DRAWN`` clusters are first dealt into that many groups. The weights vary equally. Near-continuous
-        scores of many units get fewer replicates (``MOST_DRAWN``).
-        """
-        held, replicates = self.held, min(replicates, max(200, MOST_DRAWN // max(sum(self.counts.shape), 1)))
-        if held.shape[0] > DRAWN:
-            held = _dealt(held, DRAWN, seed)
-        rng, size = np.random.default_rng(seed), held.shape[0]
-        block = max(1, CELLS // max(held.shape))
-        for start in range(0, replicates, block):
-            rows = min(block, replicates - start)
-            drawn = rng.integers(0, size, (rows, size)) + np.arange(rows)[:, None] * size
-            times = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
-            yield np.asarray((held.T @ times.T).T, dtype=float)
 
     # Two more units, for scores that are few and skewed
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,6 @@ from coeval.stats.clusters import parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, is_missing
 
-Score = Callable[[Any, list[Any]], float]
 EPSILONS = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 """The tolerated disadvantage of the model by kind of annotator (Calderon et al. 2025, section 3)."""
 
@@ -64,7 +63,7 @@ def alt_test(
     model: Mapping[Hashable, Any],
     people: Mapping[Hashable, Mapping[Hashable, Any]],
     epsilon: float = 0.2,
-    score: str | Score = "accuracy",
+    score: str = "accuracy",
     *,
     q: float = 0.05,
     min_items: int = MIN_ITEMS,
@@ -83,8 +82,8 @@ def alt_test(
     model : ``{item: label}``, missing labels left out or None.
     people : ``{person: {item: label}}``; people may share only some items.
     epsilon : 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd (``EPSILONS``).
-    score : "accuracy" (share of the others with the same label), "rmse" or "neg_rmse" (minus the root mean squared
-        difference from the others), or a function (label, others' labels) -> number, where more is better.
+    score : "accuracy" (share of the others with the same label), or "rmse" (minus the root mean squared difference
+        from the others).
     q : the false discovery rate.
     min_items : people with fewer items are not tested.
     min_people : with fewer people the test is undefined.
@@ -146,7 +145,7 @@ class Labels:
 def run_alt_test(
     labels: Labels,
     epsilon: float,
-    score: str | Score,
+    score: str,
     *,
     q: float = 0.05,
     min_items: int = MIN_ITEMS,
@@ -166,7 +165,7 @@ def run_alt_test(
         passed=None,
         advantage_probability=nothing,
         epsilon=epsilon,
-        score=score if isinstance(score, str) else getattr(score, "__name__", "custom"),
+        score=score,
         correction=correction,
         q=q,
         n_left_out=labels.items_left_out,
@@ -280,17 +279,14 @@ def _column(entries: list[tuple[Any, ...]], side: int, dtype: Any) -> npt.NDArra
     return column
 
 
-def _wins(labels: Labels, score: str | Score) -> tuple[Numbers, Numbers]:
+def _wins(labels: Labels, score: str) -> tuple[Numbers, Numbers]:
     """Return, for each label, 1 if the model scores at least as well as the person, and 1 if the person
     scores at least as well as the model.
     """
-    known = {"accuracy": _accuracies, "rmse": _errors, "neg_rmse": _errors}
-    if isinstance(score, str):
-        if score not in known:
-            raise ValueError(f"There is no score {score!r}; choose accuracy, rmse or a function.")
-        human, machine = known[score](labels)
-    else:
-        human, machine = _custom(labels, score)
+    measures = {"accuracy": _accuracies, "rmse": _errors}
+    if score not in measures:
+        raise ValueError(f"There is no score {score!r}; choose accuracy or rmse.")
+    human, machine = measures[score](labels)
     return (machine - human >= -SAME).astype(float), (human - machine >= -SAME).astype(float)
 
 
@@ -327,18 +323,6 @@ def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
         -(given**2 - 2 * given * sums / labels.others + squares / labels.others),
         -(machine**2 - 2 * machine * sums / labels.others + squares / labels.others),
     )
-
-
-def _custom(labels: Labels, score: Score) -> tuple[Numbers, Numbers]:
-    by_item: dict[int, list[int]] = {}
-    for k, item in enumerate(labels.item):
-        by_item.setdefault(int(item), []).append(k)
-    human, machine = np.empty(len(labels.label)), np.empty(len(labels.label))
-    for item, entries in by_item.items():
-        for k in entries:
-            others = [labels.label[other] for other in entries if other != k]
-            human[k], machine[k] = score(labels.label[k], others), score(labels.machine[item], others)
-    return human, machine
 
 
 CAUTION = 0.75

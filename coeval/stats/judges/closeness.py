@@ -1,4 +1,4 @@
-"""A judge's closeness to people: pairwise accuracy, confusion with people's median, equivalence."""
+"""A judge's closeness to people: confusion with people's median, equivalence, and changing verdicts."""
 
 from __future__ import annotations
 
@@ -10,114 +10,9 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from coeval.stats.clusters import Clusters, sums_interval
+from coeval.stats.clusters import DOCUMENTS, Clusters, cut, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
-from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
-
-MAX_PAIRS = 500_000
-"""The largest number of pairs to use; more are sampled, with a seed."""
-
-
-@dataclass(frozen=True)
-class PairwiseAccuracy:
-    """The share of ``n_pairs`` pairs that the model orders or ties as people do, with and without tie calibration."""
-
-    accuracy: Estimate
-    accuracy_calibrated: Estimate
-    epsilon: Estimate
-    n_pairs: int
-    sampled: bool
-    ties_human: int
-    ties_model: int
-    n: int
-    reason: str | None = None
-
-
-def pairwise_accuracy(
-    human: Any, model: Any, groups: Any = None, *, max_pairs: int = MAX_PAIRS, seed: int = 0
-) -> PairwiseAccuracy:
-    """Return the share of pairs of items that the model orders or ties as people do.
-
-    A model with fine-grained scores hardly ever ties. Tie calibration treats scores that differ by at most epsilon as
-    tied, with the epsilon that agrees best with people. Epsilon is fitted to the same pairs, so the calibrated
-    accuracy is an upper bound.
-
-    Parameters
-    ----------
-    human, model : one score per item, nan if missing.
-    groups : one label per item, such as its document. Only pairs within a group count.
-
-    Returns
-    -------
-    PairwiseAccuracy
-        nan with a ``reason`` if there is no pair.
-
-    Source: Deutsch, Foster and Freitag 2023, Ties Matter, section 4.
-
-    >>> found = pairwise_accuracy([1, 1, 2, 3], [1.0, 1.1, 2.0, 3.0])
-    >>> round(found.accuracy, 3), found.accuracy_calibrated, round(found.epsilon, 3)
-    (0.833, 1.0, 0.1)
-    """
-    h, m = parse_vector(human, "human"), parse_vector(model, "model")
-    if len(h) != len(m):
-        raise ValueError(f"human has {len(h)} scores and model {len(m)}; give one of each for every item.")
-    kept = ~(np.isnan(h) | np.isnan(m))
-    place = np.zeros(len(h), dtype=np.int64)
-    if groups is not None:
-        named = groups if isinstance(groups, np.ndarray) else pd.Series(list(groups), dtype=object)
-        place = pd.factorize(named)[0]
-        kept &= place >= 0
-    i, j, sampled = _pairs(place[kept], max_pairs, seed)
-    if not len(i):
-        nothing = Estimate.undefined("no two items can be compared")
-        return PairwiseAccuracy(nothing, nothing, nothing, 0, False, 0, 0, int(kept.sum()), nothing.reason)
-    h, m = h[kept], m[kept]
-    order, gap = np.sign(h[i] - h[j]), m[i] - m[j]
-    plain = float((order == np.sign(gap)).mean())
-    best, epsilon = _calibrated(order, gap)
-    return PairwiseAccuracy(
-        accuracy=Estimate(plain),
-        accuracy_calibrated=Estimate(best),
-        epsilon=Estimate(epsilon),
-        n_pairs=len(i),
-        sampled=sampled,
-        ties_human=int((order == 0).sum()),
-        ties_model=int((gap == 0).sum()),
-        n=len(h),
-    )
-
-
-def _pairs(place: Codes, max_pairs: int, seed: int) -> tuple[Codes, Codes, bool]:
-    """Return every pair of items within a group, or a random sample if there are too many."""
-    order = np.argsort(place, kind="stable")
-    sizes = np.bincount(place) if len(place) else np.zeros(0, dtype=np.int64)
-    total = int((sizes * (sizes - 1) // 2).sum())
-    starts = np.cumsum(sizes) - sizes
-    if total > max_pairs:
-        rng = np.random.default_rng(seed)
-        chances = (sizes[place[order]] - 1) / (2 * total)
-        first = rng.choice(len(order), size=max_pairs, p=chances)
-        group = place[order][first]
-        other = starts[group] + rng.integers(0, sizes[group] - 1)
-        return order[first], order[other + (other >= first)], True
-    ranks = np.arange(len(order)) - starts[place[order]]
-    first = np.repeat(np.arange(len(order)), ranks)
-    second = np.arange(len(first)) - np.repeat(np.cumsum(ranks) - ranks, ranks) + starts[place[order]][first]
-    return order[second], order[first], False
-
-
-def _calibrated(order: Numbers, gap: Numbers) -> tuple[float, float]:
-    """Return the best share of correct pairs over all epsilons, and the smallest epsilon that reaches it."""
-    size = np.round(np.abs(gap), 12)
-    by_size = np.argsort(size, kind="stable")
-    tied, right = (order == 0)[by_size], ((order != 0) & (order == np.sign(gap)))[by_size]
-    correct = np.cumsum(tied) + right.sum() - np.cumsum(right)
-    ends = np.flatnonzero(np.append(size[by_size][1:] != size[by_size][:-1], True))
-    best = ends[correct[ends].argmax()]
-    untouched = right.sum() / len(gap) if size.min() > 0 else 0.0
-    if untouched >= correct[best] / len(gap):
-        return float(untouched), 0.0
-    return float(correct[best] / len(gap)), float(size[by_size][best])
+from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
 
 
 @dataclass(frozen=True)
@@ -265,3 +160,44 @@ def equivalence_test(judge: Numbers, people: Numbers, margin: float, clusters: C
     worse = float(scipy.special.stdtr(df, (abs(value) - margin) / se))
     least = abs(value) + float(scipy.special.stdtrit(df, 1 - LEVEL)) * se
     return Equivalence(bias, margin, Estimate(worse), Estimate(least), len(gaps))
+
+
+ONE_ANSWER = "no item has two answers or more"
+
+
+def flip_rate(answers: Sequence[Sequence[float]], threshold: float, documents: Any = None) -> Estimate:
+    """Return the probability that two single answers of a judge fall on different sides of a threshold.
+
+    If an answer to item i reaches the threshold with probability p_i, this is the mean of 2 p_i (1 - p_i). The
+    unbiased estimate for an item with k of n answers at or above the threshold is 2 k (n - k) / (n (n - 1)).
+
+    Parameters
+    ----------
+    answers : the scores of each item's answers; items with fewer than two are left out.
+    threshold : answers at or above it pass.
+    documents : the document of each item; by default every item is a separate document.
+
+    Returns
+    -------
+    Estimate
+        With ``n`` (items), ``answers`` (mean number per item) and a 95% interval that leaves out whole documents. If
+        no verdict changes, the upper limit is the rate at which this would happen with probability 2.5%.
+
+    >>> found = flip_rate([[3, 4], [4, 4, 4], [2, 3, 3, 4], [5]], 3.5)
+    >>> found.n, found.answers, round(found, 3)
+    (3, 3.0, 0.5)
+    """
+    kept = [place for place, scores in enumerate(answers) if len(scores) > 1]
+    if not kept:
+        return Estimate.undefined(ONE_ANSWER, n=0, threshold=threshold)
+    n = np.array([len(answers[place]) for place in kept], dtype=float)
+    passed = np.array([np.sum(np.asarray(answers[place]) >= threshold - 1e-9) for place in kept], dtype=float)
+    terms = 2 * passed * (n - passed) / (n * (n - 1))
+    clusters = parse_clusters(documents, len(answers), DOCUMENTS).of(kept)
+    sums = clusters.sums(np.column_stack([terms, np.ones(len(terms))]))
+    spread = cut(sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind), 0.0, 1.0)
+    if not terms.any():
+        most = 1 - 0.025 ** (1 / clusters.n)
+        spread |= {"ci_low": 0.0, "ci_high": most, "interval_kind": f"exact, over {clusters.kind}"}
+    details = {"n": len(kept), "answers": float(n.mean()), "threshold": threshold}
+    return Estimate(float(terms.mean()), **details, **spread)

@@ -1,4 +1,4 @@
-"""The correlation of two complete vectors, its p-value, and Williams' test of two correlations.
+"""The correlation of two complete vectors, its p-value, and the difference of two correlations that share one.
 
 Scores, and means of few scores, have few different values: Kendall's tau-b of 200,000 scores needs a table of some
 hundred cells. Statistics and p-values equal those of scipy, which is only used for vectors of many different values.
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from coeval.stats.clusters import Clusters, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers
 
@@ -131,7 +132,7 @@ def _count_ties(sizes: Codes) -> tuple[float, float, float]:
     return float(pairs.sum() / 2), float((pairs * (ties - 2)).sum()), float((pairs * (2 * ties + 5)).sum())
 
 
-# Williams' test: two correlations that share a variable.
+# Two correlations that share a variable: Williams' test, and the difference with its interval.
 
 
 @dataclass(frozen=True)
@@ -210,3 +211,52 @@ def _williams_reason(r12: float, r13: float, r23: float, n: float) -> str | None
     if abs(r23) >= 1 - 1e-12:
         return "the two judges agree perfectly, or are exact opposites, so there is no difference to test"
     return None
+
+
+CONSTANT = "a judge or the people gave one score only, or fewer than two items have scores"
+
+
+def correlation_difference(human: Numbers, a: Numbers, b: Numbers, clusters: Clusters) -> Estimate:
+    """Return the difference of two judges' correlations with people, with an interval that leaves out clusters.
+
+    Parameters
+    ----------
+    human, a, b : one score per item, none missing.
+    clusters : the cluster of each item.
+
+    Returns
+    -------
+    Estimate
+        r_a - r_b with ``ci_low``, ``ci_high``, ``se``, ``p_value``, ``n`` and ``design_effect``, the ratio of the
+        variance to that of independent items.
+
+    >>> sides = ([1, 2, 5, 5, 3, 1, 4, 4], [1, 2, 4, 5, 3, 2, 4, 5], [2, 1, 4, 3, 3, 1, 5, 3])
+    >>> d = correlation_difference(*(np.array(side, float) for side in sides), Clusters(np.arange(8)))
+    >>> round(d, 3), d.ci_low < d < d.ci_high
+    (0.153, True)
+    """
+    gap = correlate(human, a, "pearson") - correlate(human, b, "pearson")
+    if np.isnan(gap):
+        return Estimate.undefined(CONSTANT, n=len(human))
+    parts = _products(human, a, b)
+    spread = sums_interval(clusters.sums(parts), _gaps, clusters.kind, value=gap)
+    alone = sums_interval(parts, _gaps, "items", value=gap)
+    effect = max(1.0, (spread["se"] / alone["se"]) ** 2) if alone["se"] > 0 else np.nan
+    return Estimate(gap, n=len(human), **spread, design_effect=effect)
+
+
+def _products(h: Numbers, x: Numbers, y: Numbers) -> Numbers:
+    """Return items x products; their sums give both correlations."""
+    h, x, y = ((side - side.mean()) / side.std() for side in (h, x, y))
+    return np.column_stack([np.ones_like(h), h, x, y, h * h, x * x, y * y, h * x, h * y])
+
+
+def _gaps(sums: Numbers) -> Numbers:
+    """Return r_a - r_b for each row of sums; nan if either is undefined."""
+    n, sh, sx, sy, hh, xx, yy, hx, hy = sums.T
+    spread = [square - side**2 / n for square, side in ((hh, sh), (xx, sx), (yy, sy))]
+    r_a, r_b = (
+        (product - sh * side / n) / np.sqrt(np.where(spread[0] * own > 1e-9, spread[0] * own, np.nan))
+        for product, side, own in ((hx, sx, spread[1]), (hy, sy, spread[2]))
+    )
+    return np.asarray(r_a - r_b)

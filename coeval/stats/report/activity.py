@@ -1,8 +1,8 @@
-"""The sections on people's work: actions, score changes, time, behaviour, and quotes of the drafts."""
+"""The sections on people's work: actions, score changes, time, distributions, and quotes of the drafts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,40 +10,24 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.actions import (
+    ACTIONS,
+    KINDS,
     ActionRates,
-    FourBehaviours,
-    Rates,
     ScoreChanges,
     action_rates,
-    four_behaviours,
+    against_majority,
     score_changes,
 )
 from coeval.stats.estimates import FLAT, Estimate
 from coeval.stats.frames import ASSISTED, QUOTE_COLUMNS, StudyFrames, is_planted
 from coeval.stats.report.model_vs_people import choose_labels
+from coeval.stats.report.tables import Table, make_table
 from coeval.stats.times import TimeSpent, time_curve, time_spent
 
 
 def actions_section(study: StudyFrames) -> ActionRates:
     """Return action rates on the drafted lines of assisted submissions, overall and by kind of line."""
     return action_rates(study.actions[study.actions["arm"] == ASSISTED])
-
-
-def actions_by(study: StudyFrames, column: str) -> dict[str, Rates]:
-    """Return action rates over all lines of assisted submissions, by ``criterion`` or ``annotator``."""
-    assisted = study.actions[study.actions["arm"] == ASSISTED]
-    return {str(name): action_rates(part).overall for name, part in assisted.groupby(column)}
-
-
-def actions_by_criterion(study: StudyFrames) -> dict[str, Rates]:
-    """Return action rates by criterion, in the order of the set."""
-    rates = actions_by(study, "criterion")
-    return {criterion: rates[criterion] for criterion in study.criteria if criterion in rates}
-
-
-def actions_by_annotator(study: StudyFrames) -> dict[str, Rates]:
-    """Return action rates by annotator."""
-    return actions_by(study, "annotator")
 
 
 @dataclass(frozen=True)
@@ -98,48 +82,12 @@ def score_moves(study: StudyFrames) -> pd.DataFrame:
     return frame.assign(share=(frame["n"] / totals.where(totals > 0)).fillna(0.0))
 
 
-@dataclass(frozen=True)
-class PartTime:
-    """Seconds per submission of one annotator or one arm, named by ``label``."""
-
-    label: Mapping[str, Any] = field(metadata=FLAT)
-    n: int
-    mean_seconds: float
-    median_seconds: float
-
-    @property
-    def name(self) -> str:
-        return str(next(iter(self.label.values())))
-
-
-@dataclass(frozen=True)
-class TimeSection:
-    """The working time of people."""
-
-    spent: TimeSpent = field(metadata=FLAT)
-    per_annotator: list[PartTime]
-    per_arm: list[PartTime]
-
-
-def time_section(study: StudyFrames) -> TimeSection:
-    """Return seconds per criterion and minutes per sample, with and without idle time, and by annotator and arm."""
+def time_section(study: StudyFrames) -> TimeSpent:
+    """Return seconds per criterion and minutes per sample, with and without idle time."""
     spent = time_spent(study.scores)
     order = {criterion: place for place, criterion in enumerate(study.criteria)}
     parts = sorted(spent.per_criterion, key=lambda part: order.get(part.criterion, len(order)))
-    by_annotator, by_arm = (_times_by(study.scores, column) for column in ("annotator", "arm"))
-    return TimeSection(replace(spent, per_criterion=parts), by_annotator, by_arm)
-
-
-def _times_by(scores: pd.DataFrame, column: str) -> list[PartTime]:
-    return [
-        PartTime(
-            {column: name},
-            int(part["wall_seconds"].notna().sum()),
-            float(part["wall_seconds"].astype(float).mean()),
-            float(part["wall_seconds"].astype(float).median()),
-        )
-        for name, part in scores.groupby(column)
-    ]
+    return replace(spent, per_criterion=parts)
 
 
 def time_curves(study: StudyFrames) -> pd.DataFrame:
@@ -166,21 +114,23 @@ class Distribution:
 
 @dataclass(frozen=True)
 class BehaviourSection:
-    """The four behaviours, and the frequencies of scores by people and by the shown run.
+    """The use of drafts against the majority without them, and the frequencies of scores by people and the shown run.
 
-    ``distributions`` are over all criteria, ``distributions_by_criterion`` over all systems.
+    ``against_majority`` has a row for each class of ``MAJORITY``. ``distributions`` are over all criteria,
+    ``distributions_by_criterion`` over all systems.
     """
 
-    behaviours: FourBehaviours = field(metadata=FLAT)
+    against_majority: list[dict[str, Any]]
     distributions: list[Distribution]
     distributions_by_criterion: list[Distribution]
 
 
 def behaviour_section(study: StudyFrames) -> BehaviourSection:
-    """Return the four behaviours and score distributions."""
+    """Return the comparison with the majority, and the score distributions."""
     sources = {"people": study.scored, "llm": study.shown_scores.rename("score").reset_index()}
+    assisted = study.genuine[study.genuine["arm"] == ASSISTED]
     return BehaviourSection(
-        four_behaviours(study.scores),
+        against_majority(assisted, study.unaided),
         [row for source, frame in sources.items() for row in _distributions(study, source, frame)],
         [row for source, frame in sources.items() for row in _by_criterion(study, source, frame)],
     )
@@ -285,3 +235,135 @@ def _quoted(part: pd.DataFrame) -> Quoted:
     n, lost, nearly, in_input, evidence, unquoted = (int(part[name].sum()) for name in QUOTE_COLUMNS[3:])
     share = Estimate(lost / n, n=n) if n else Estimate.undefined("no draft quotes the text")
     return Quoted(n, lost, share, nearly, in_input, evidence, unquoted)
+
+
+# The tables of these sections.
+
+
+def actions_tables(section: ActionRates) -> list[Table]:
+    """Return the table of the actions on drafted lines."""
+    rows = [{"lines": "overall", **vars(section.overall)}]
+    rows += [{"lines": kind, **vars(section.of(kind))} for kind in KINDS]
+    return [
+        make_table(
+            "evaluation_actions",
+            "Actions on drafted evaluations",
+            "Shares of the lines of assisted submissions (paper, table 6).",
+            rows,
+            ("lines", "n", *ACTIONS),
+        )
+    ]
+
+
+def score_change_tables(section: ScoreChangeSection) -> list[Table]:
+    """Return the table of the changes of drafted scores."""
+    change = section.overall
+    rows = [{"criterion": part.criterion, **vars(part.changes)} for part in section.per_criterion]
+    return [
+        make_table(
+            "score_changes",
+            "Changes of the drafted scores",
+            f"Assisted submissions with both scores; {change.n_left_out} without and "
+            f"{section.n_planted_left_out} shown a wrong score on purpose are left out.",
+            [*rows, {"criterion": "all", **vars(change)}],
+            ("criterion", "n", "raised", "lowered", "unchanged", "mean_change"),
+        )
+    ]
+
+
+def time_tables(section: TimeSpent) -> list[Table]:
+    """Return the tables of seconds per criterion and of minutes per instance."""
+    if not section.n_timed:
+        return []
+    criteria = [
+        {"criterion": part.criterion, "n": part.n, **vars(part.seconds)} for part in section.per_criterion
+    ]
+    sample = section.minutes_per_sample
+    row = {
+        "samples": sample.n,
+        "mean_minutes": sample.mean,
+        "median_minutes": sample.median,
+        "mean_minutes_up_to_15": sample.mean_up_to_15_minutes,
+        "mean_minutes_up_to_30": sample.mean_up_to_30_minutes,
+    }
+    return [
+        make_table(
+            "time",
+            "Seconds per criterion",
+            f"{section.n_untimed} untimed submissions left out. Idle cut: spans up to "
+            f"{section.seconds.idle_cut_seconds:g} s (paper, figure 8).",
+            criteria,
+            (
+                "criterion",
+                "n",
+                "mean_seconds",
+                "median_seconds",
+                "mean_seconds_idle_cut",
+                "mean_active_seconds",
+            ),
+        ),
+        make_table(
+            "time_per_sample",
+            "Minutes per instance",
+            "One person's whole work on one instance, its timed criteria together (paper, table 7).",
+            [row],
+            tuple(row),
+        ),
+    ]
+
+
+def behaviour_tables(section: BehaviourSection) -> list[Table]:
+    """Return the tables of the comparison with the majority and of the distributions."""
+    return [
+        make_table(
+            "against_majority",
+            "Against the majority of people without the draft",
+            "Assisted submissions on units on which more than half of the blind and first scores, and at least two, "
+            "are the same (the comparison of the paper's table 9).",
+            section.against_majority,
+            ("behaviour", "n", "of", "rate"),
+        ),
+        _shares_table(
+            "distributions",
+            "Scores by source",
+            "How often each score was given, over all criteria (paper, figures 6 and 7).",
+            section.distributions,
+            "system",
+        ),
+        _shares_table(
+            "distributions_by_criterion",
+            "Scores by source and criterion",
+            "How often each score was given, over all systems (paper, figure 2).",
+            section.distributions_by_criterion,
+            "criterion",
+        ),
+    ]
+
+
+def _shares_table(name: str, title: str, note: str, shares: Sequence[Distribution], by: str) -> Table:
+    scores = sorted({score for row in shares for score in row.counts}, key=float)
+    rows = [
+        {**vars(row), "system": row.system or "all", **dict.fromkeys(scores, 0), **row.counts}
+        for row in shares
+    ]
+    columns = ("source", by, "n", "mean", *scores) if len(scores) <= 20 else ("source", by, "n", "mean")
+    return make_table(name, title, note, rows, columns)
+
+
+def quotes_tables(section: QuotesSection) -> list[Table]:
+    """Return the table of the passages that drafts quote, by run and criterion."""
+    rows = [
+        {"judge": run.label, "criterion": name, **vars(part)}
+        for run in section.per_run
+        for name, part in [("all", run.quoted), *((one.criterion, one.quoted) for one in run.per_criterion)]
+    ]
+    return [
+        make_table(
+            "quotes",
+            "Quoted evidence",
+            "Passages in a draft's quotation marks, searched for in the output and then in the input; lines of "
+            "evidence, and those without a quotation.",
+            rows,
+            ("judge", "criterion", "n", "not_found", "share", "in_input", "nearly", "evidence", "unquoted"),
+        )
+    ]

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.alpha import (
-    LeftOut,
-    alpha_levels,
-    counted,
-    leave_one_out,
-    mean_alpha,
-    plain_alphas,
-)
-from coeval.stats.agreement.coefficients import (
-    fleiss_kappa,
-    gwet_ac,
-    percent_agreement,
-)
+from coeval.stats.agreement.alpha import alpha_levels, counted, mean_alpha, plain_alphas
+from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.agreement.icc import icc
 from coeval.stats.agreement.unit_kinds import Level
 from coeval.stats.clusters import FEW
@@ -39,6 +28,7 @@ from coeval.stats.frames import (
 )
 from coeval.stats.rating_matrix import Codes, Ratings
 from coeval.stats.report.raters import SHOWN, RaterPair, list_pairs
+from coeval.stats.report.tables import Table, make_table
 
 Levels = Mapping[Level, Estimate]
 """Alpha at each level of measurement."""
@@ -113,10 +103,6 @@ class Part:
     def name(self) -> Any:
         return next(iter(self.label.values()))
 
-    @property
-    def p_below_667(self) -> float:
-        return float(self.interval["p_below_667"])
-
 
 @dataclass(frozen=True)
 class CriterionPart:
@@ -124,16 +110,6 @@ class CriterionPart:
 
     part: Part = field(metadata=FLAT)
     humans_and_llm: Levels
-
-
-@dataclass(frozen=True)
-class Without:
-    """Agreement without one annotator."""
-
-    annotator: Any
-    n_ratings: int
-    ordinal: Estimate
-    difference: Spelled
 
 
 @dataclass(frozen=True)
@@ -152,7 +128,6 @@ class AgreementSection:
     humans: Levels
     humans_and_llm: Levels
     intervals: Intervals
-    p_below_667: float
     counts: Counts = field(metadata=FLAT)
     coefficients: Coefficients = field(metadata=FLAT)
     icc: Mapping[str, Spelled]
@@ -163,7 +138,6 @@ class AgreementSection:
     by_system: list[Part]
     by_group: list[Part]
     by_arm: list[Part]
-    leave_one_out: list[Without]
 
 
 @dataclass(frozen=True)
@@ -178,12 +152,11 @@ class PeopleAlphas:
 
 
 @once
-def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> PeopleAlphas:
+def people_alphas(study: StudyFrames) -> PeopleAlphas:
     """Return alpha of people at three levels, over all units and by criterion, with the headline."""
-    options = {"replicates": replicates, "seed": seed}
     everybody = study.everybody
-    parts = [alpha_levels(data, study.clusters_of(data), SHOWN, **options) for data in study.by_criterion]
-    humans = alpha_levels(everybody, study.clusters_of(everybody), SHOWN, **options)
+    parts = [alpha_levels(data, study.clusters_of(data), SHOWN) for data in study.by_criterion]
+    humans = alpha_levels(everybody, study.clusters_of(everybody), SHOWN)
     of_all = _headline_of_all(study, humans["ordinal"])
     return PeopleAlphas(humans, parts, _headline(study, of_all), of_all)
 
@@ -196,7 +169,7 @@ def _headline(study: StudyFrames, of_all: Headline) -> Headline:
         return of_all
     scores = BOTH_KINDS if len(arms) > 1 else "blind scores" if BLIND in arms else "first scores"
     data = study.ratings(unaided)
-    pooled = alpha_levels(data, study.clusters_of(data), ("ordinal",), replicates=0)["ordinal"]
+    pooled = alpha_levels(data, study.clusters_of(data), ("ordinal",))["ordinal"]
     return _headline_from(mean, pooled, scores, drafts_in_view(unaided, unaided=True))
 
 
@@ -271,24 +244,22 @@ def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInVi
     return DraftsInView(len(seen), len(scored), share, _count_arms(scored))
 
 
-def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AgreementSection:
+def agreement_section(study: StudyFrames) -> AgreementSection:
     """Return agreement over all units (an instance and a criterion each), and over parts of them.
 
     Agreement with the model leaves out submissions with a deliberately wrong draft. Intervals leave out whole clusters
     (``StudyFrames.clusters``) and apply to other documents judged by these people. The interval of a part (``ci_low``
     and ``ci_high``) belongs to its ordinal alpha.
     """
-    options = {"replicates": replicates, "seed": seed}
     people, everyone = study.everybody, study.ratings(study.genuine, llm=True)
-    alphas = people_alphas(study, **options)
+    alphas = people_alphas(study)
     whole = _part(study, {}, study.scored, people, alphas.humans)
-    joined = alpha_levels(everyone, study.clusters_of(everyone), SHOWN, **options)
+    joined = alpha_levels(everyone, study.clusters_of(everyone), SHOWN)
     return AgreementSection(
         headline=alphas.headline,
         humans=alphas.humans,
         humans_and_llm=joined,
         intervals=Intervals(_intervals(alphas.humans), _intervals(joined)),
-        p_below_667=whole.p_below_667,
         counts=whole.counts,
         coefficients=whole.coefficients,
         icc={
@@ -298,10 +269,9 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
         planted=len(study.scored) - len(study.genuine),
         pairwise=_list_pairs(study, people, everyone),
         per_criterion=_per_criterion(study, alphas.per_criterion),
-        by_system=_parts(study, "system", whole, replicates, seed),
-        by_group=_parts(study, "group", whole, replicates, seed),
-        by_arm=_parts(study, "arm", whole, replicates, seed),
-        leave_one_out=[_left_out(row) for row in leave_one_out(people, clusters=study.clusters_of(people))],
+        by_system=_parts(study, "system", whole),
+        by_group=_parts(study, "group", whole),
+        by_arm=_parts(study, "arm", whole),
     )
 
 
@@ -339,17 +309,11 @@ def _intervals(levels: Levels) -> dict[Level, dict[str, Any]]:
         "clusters",
         "replicates",
         "replicates_left_out",
-        "p_below_667",
-        "p_below_800",
     )
     return {
         level: {name: estimate.details[name] for name in names if name in estimate.details}
         for level, estimate in levels.items()
     }
-
-
-def _left_out(row: LeftOut) -> Without:
-    return Without(row.annotator, row.n_ratings, row.alpha, Spelled(row.difference, ("p_value", "p_bh")))
 
 
 def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[CriterionPart]:
@@ -386,7 +350,7 @@ def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
     )
 
 
-def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: int) -> list[Part]:
+def _parts(study: StudyFrames, column: str, whole: Part) -> list[Part]:
     """Return agreement within each system, group of annotators, or arm. ``whole`` is agreement of all scores."""
     of_row, found = _find_parts(study, column)
     names = list(found)
@@ -399,7 +363,7 @@ def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: 
             parts.append(replace(whole, label=label))
             continue
         data = study.ratings(study.rated[own])
-        levels = alpha_levels(data, study.clusters_of(data), SHOWN, replicates=replicates, seed=seed)
+        levels = alpha_levels(data, study.clusters_of(data), SHOWN)
         parts.append(_part(study, label, viewed[own], data, levels))
     return parts
 
@@ -421,7 +385,7 @@ def _part(
 ) -> Part:
     """Return the agreement of ``data``, which are the ratings of the rows ``scored``."""
     ordinal = levels["ordinal"].details
-    interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "p_below_667", "clusters")}
+    interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "clusters")}
     counts = counted(data)
     return Part(
         label=label,
@@ -436,3 +400,73 @@ def _part(
         coefficients=other_coefficients(study, data),
         drafts_in_view=drafts_in_view(scored),
     )
+
+
+def agreement_tables(section: AgreementSection) -> list[Table]:
+    """Return the tables of agreement by criterion and part, of the coefficients, and of the pairs of raters."""
+    headline = section.headline
+    mean = {
+        "part": f"mean over criteria ({headline.scores})",
+        "ordinal": headline.mean.value,
+        **headline.mean.entries(),
+    }
+    pooled: dict[str, Any] = {
+        "part": "all criteria",
+        **vars(section.counts),
+        **section.humans,
+        **section.intervals.humans["ordinal"],
+        **_two_coefficients(section.coefficients),
+    }
+    parts = [row.part for row in section.per_criterion]
+    for of_kind in (section.by_system, section.by_group, section.by_arm):
+        parts += of_kind if len(of_kind) > 1 else []
+    levels = ("nominal", "ordinal", "ci_low", "ci_high", "interval")
+    return [
+        make_table(
+            "agreement",
+            "Agreement between people",
+            "Krippendorff's alpha; 95% interval of ordinal alpha from leaving out one of the "
+            f"{headline.mean.get('resampled') or 'clusters'} at a time, for these people; also quadratic AC2 and "
+            "percent agreement. All criteria: pooled. Draft in view: the number of scores.",
+            [mean, *map(_part_row, parts), pooled | {"draft_in_view": headline.drafts_in_view.n}],
+            ("part", "n_units", "n_annotators", *levels, "clusters", "ac2", "percent", "draft_in_view"),
+        ),
+        make_table(
+            "coefficients",
+            "Coefficients",
+            "Pooled over the units of all criteria, with 95% intervals.",
+            list(_coefficient_rows(section)),
+            ("coefficient", "value", "ci_low", "ci_high", "n_units", "n_annotators"),
+        ),
+        make_table(
+            "pairwise",
+            "Agreement of each pair of raters",
+            "Krippendorff's alpha over the units that both scored; interval of ordinal alpha from leaving out "
+            "clusters; the model is called llm (paper, figures 3 to 5).",
+            [vars(pair) for pair in section.pairwise],
+            ("a", "b", "n", *levels, "cohen", "percent"),
+        ),
+    ]
+
+
+def _two_coefficients(coefficients: Coefficients) -> dict[str, Estimate]:
+    return {"ac2": coefficients.ac2.value, "percent": coefficients.percent.value}
+
+
+def _part_row(part: Part) -> dict[str, Any]:
+    named = {"part": part.name, "draft_in_view": part.drafts_in_view.n}
+    return (
+        named | vars(part.counts) | {**part.humans} | {**part.interval} | _two_coefficients(part.coefficients)
+    )
+
+
+def _coefficient_rows(section: AgreementSection) -> Iterator[dict[str, Any]]:
+    values = {f"alpha, {level}": section.humans[level] for level in SHOWN}
+    if not section.planted:
+        values |= {f"alpha with the model, {level}": section.humans_and_llm[level] for level in SHOWN}
+    coefficients = section.coefficients
+    values |= {"AC1": coefficients.ac1.value, "AC2, quadratic": coefficients.ac2.value}
+    values |= {"Fleiss' kappa": coefficients.fleiss.value, "percent agreement": coefficients.percent.value}
+    values |= {name: form.value for name, form in section.icc.items()}
+    for name, value in values.items():
+        yield {"coefficient": name, **value.details, "value": value}

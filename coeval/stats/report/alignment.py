@@ -1,30 +1,27 @@
-"""The sections that compare judges with people: alignment, and equivalence of means."""
+"""The section that compares judges with people."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates import Estimate, Spelled, adjust_holm
 from coeval.stats.frames import BLIND, CROWD, EXPERT, FIRST, StudyFrames
 from coeval.stats.judges.alternative_annotator import EPSILONS
-from coeval.stats.judges.closeness import (
-    LEVEL,
-    Equivalence,
-    equivalence_test,
-)
+from coeval.stats.judges.correlation import LEVELS
+from coeval.stats.judges.vector_correlation import METHODS
 from coeval.stats.report.model_vs_model import (
     Comparison,
     MeanPairwise,
     compare_runs,
-    human_means,
     list_judges,
     mean_pairwise,
+    pairwise_correlation_tables,
 )
-from coeval.stats.report.model_vs_people import LEANED, NO_LABELS, JudgeRow, choose_labels, judge_row
-from coeval.stats.report.tables import Table
+from coeval.stats.report.model_vs_people import Against, JudgeRow, choose_labels, judge_row
+from coeval.stats.report.tables import Table, make_table
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class AlignmentSection:
     mean_pairwise_correlations: MeanPairwise
 
 
-def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AlignmentSection:
+def alignment_section(study: StudyFrames) -> AlignmentSection:
     """Return the comparison of every run of drafts with people.
 
     The people's score of a unit (an instance and a criterion) is their mean. ``labels`` names the scores used:
@@ -53,8 +50,8 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     descriptive figures use assisted scores, ``leaned`` is True, and the alt-test is undefined. Deliberately wrong
     drafts are always left out.
 
-    Intervals and tests treat clusters (whole documents) as independent. ``comparisons`` contains Williams',
-    permutation and jackknife tests of every pair of runs by criterion.
+    Intervals and tests treat clusters (whole documents) as independent. ``comparisons`` contains Williams' test of
+    every pair of runs by criterion, and the difference of their correlations.
     """
     reference = choose_labels(study)
     people = study.ratings(reference.scored)
@@ -70,7 +67,7 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
         annotator_kind=kind,
         epsilon=epsilon,
         runs=[judge_row(study, reference, people, judge, epsilon) for judge in judges],
-        comparisons=compare_runs(study, reference.scored, judges, replicates, seed),
+        comparisons=compare_runs(study, reference.scored, judges),
         mean_pairwise_correlations=mean_pairwise(study),
     )
 
@@ -81,113 +78,83 @@ def _epsilon(scored: pd.DataFrame) -> tuple[float, str]:
     return EPSILONS[kind], kind
 
 
-# The section on equivalence: is a judge's mean within a stated margin of people's?
-
-SHARE = 0.125
-"""The margin as a share of the scale's range: half a point on a scale from 1 to 5."""
-
-
-@dataclass(frozen=True)
-class EquivalenceRow:
-    """The test of one judge on one criterion. ``equivalent`` uses the p-value adjusted over the judge's criteria."""
-
-    run: str
-    label: str
-    criterion: str
-    n: int
-    margin: float
-    mean_difference: Spelled
-    p_value: Estimate
-    p_holm: Estimate
-    smallest_margin: Estimate
-    equivalent: bool | None
-
-
-@dataclass(frozen=True)
-class EquivalenceSection:
-    """Two one-sided tests of every judge on every criterion. The margin is ``margin_share`` of the scale's range."""
-
-    labels: str
-    margin_share: float
-    rows: list[EquivalenceRow]
-
-
-def equivalence_section(study: StudyFrames) -> EquivalenceSection:
-    """Test the equivalence of every judge with people on scores that no draft influenced.
-
-    The results apply to other documents and these people.
-    """
-    reference = choose_labels(study)
-    items = human_means(reference.scored)
-    rows: list[EquivalenceRow] = []
-    for judge in list_judges(study):
-        own = []
-        for place, criterion in enumerate(study.criteria):
-            low, high = study.scales.get(criterion, (1, 5))
-            margin = SHARE * (high - low)
-            both = items.index.intersection(judge.scores.index)
-            both = both[both % len(study.criteria) == place]
-            tested = _nothing(margin, len(both), LEANED if reference.leaned else NO_LABELS)
-            if len(both) and not reference.leaned and margin > 0:
-                clusters = study.clusters.of(both)
-                people = np.asarray(items[both], dtype=np.float64)
-                judged = np.asarray(judge.scores[both], dtype=np.float64)
-                tested = equivalence_test(judged, people, margin, clusters)
-            own.append(_row(judge.run, judge.label, criterion, tested))
-        rows += _adjusted(own)
-    return EquivalenceSection(reference.kind, SHARE, rows)
-
-
-def _nothing(margin: float, n: int, reason: str) -> Equivalence:
-    nothing = Estimate.undefined(reason)
-    return Equivalence(nothing, margin, nothing, nothing, n)
-
-
-def _row(run: str, label: str, criterion: str, tested: Equivalence) -> EquivalenceRow:
-    return EquivalenceRow(
-        run,
-        label,
-        criterion,
-        tested.n,
-        tested.margin,
-        Spelled(tested.bias),
-        tested.p_value,
-        tested.p_value,
-        tested.smallest_margin,
-        None,
-    )
-
-
-def _adjusted(rows: list[EquivalenceRow]) -> list[EquivalenceRow]:
-    adjusted = adjust_holm([float(row.p_value) for row in rows])
+def alignment_tables(section: AlignmentSection) -> list[Table]:
+    """Return the tables of the judges, of each pair of judges, and of pairs of raters."""
+    correlations = tuple(f"{level}_{method}" for level in LEVELS for method in METHODS)
     return [
-        row if np.isnan(p) else replace(row, p_holm=Estimate(p), equivalent=p < LEVEL)
-        for row, p in zip(rows, adjusted, strict=True)
+        make_table(
+            "judges",
+            "Judges against people",
+            f"People's mean score of a unit, from {section.labels} scores; alt-test with RMSE, epsilon "
+            f"{section.epsilon:g}, Benjamini-Yekutieli, p adjusted over criteria (Holm): the model may replace a "
+            "person if p is at most .05. All: the criteria pooled; mean: their mean.",
+            [row for run in section.runs for row in _judge_rows(run)],
+            ("judge", "criterion", "n", *correlations, "equals_median", "model_less_median", "winning_rate")
+            + ("advantage", "alt_test_p_holm"),
+        ),
+        make_table(
+            "judges_compared",
+            "Judges compared",
+            "Pearson correlation with the people's mean, over units scored by both judges, and the difference with its "
+            "95% interval over documents; Williams' test with the effective number of items, two-sided, adjusted over "
+            "all rows (Holm).",
+            [_comparison_row(row) for row in section.comparisons],
+            (
+                "judges",
+                "criterion",
+                "n",
+                "r_first",
+                "r_second",
+                "difference",
+                "ci_low",
+                "ci_high",
+                "p_williams",
+                "p_holm",
+            ),
+        ),
+        *pairwise_correlation_tables(section.mean_pairwise_correlations),
     ]
 
 
-def equivalence_tables(section: EquivalenceSection) -> list[Table]:
-    """Return the table of one row per judge and criterion; none if nothing can be tested."""
-    rows = [
-        {
-            "judge": row.label,
-            "criterion": row.criterion,
-            "items": row.n,
-            "judge_less_people": float(row.mean_difference.value),
-            "ci90_low": row.mean_difference.get("ci_low"),
-            "ci90_high": row.mean_difference.get("ci_high"),
-            "margin": row.margin,
-            "p_adjusted": float(row.p_holm),
-            "equivalent": {True: "yes", False: "not shown", None: "–"}[row.equivalent],
-            "smallest_margin": float(row.smallest_margin),
-        }
-        for row in section.rows
-        if row.mean_difference.value.defined
-    ]
-    note = (
-        f"Is a judge's mean within the margin ({section.margin_share:g} of the scale's range) of people's? Two "
-        f"one-sided tests over clusters, from {section.labels} scores, adjusted over a judge's criteria (Holm); "
-        "for other documents and these people. “Not shown” does not mean that they differ. The last column "
-        "is the smallest margin that would pass."
-    )
-    return [Table("equivalence", "Equivalence of judges and people", note, pd.DataFrame(rows))]
+def _judge_rows(run: JudgeRow) -> Iterator[dict[str, Any]]:
+    for part in run.per_criterion:
+        yield _judge_row(run, part.criterion, part.against) | {"alt_test_p_holm": part.alt_test_p_holm}
+    means = {
+        f"{level}_{method}": run.correlations_mean.of(level).of(method).value
+        for level in LEVELS
+        for method in METHODS
+    }
+    yield {"judge": run.label, "criterion": "mean", "n": run.against.n_units, **means}
+    yield _judge_row(run, "all", run.against)
+
+
+def _judge_row(run: JudgeRow, criterion: str, against: Against) -> dict[str, Any]:
+    return {
+        "judge": run.label,
+        "criterion": criterion,
+        "n": against.n_units,
+        **{
+            f"{level}_{method}": against.correlations.of(level).of(method)
+            for level in LEVELS
+            for method in METHODS
+        },
+        "equals_median": against.confusion.exact,
+        "model_less_median": against.confusion.bias,
+        "winning_rate": against.alt_test.winning_rate,
+        "advantage": against.alt_test.advantage_probability,
+    }
+
+
+def _comparison_row(row: Comparison) -> dict[str, Any]:
+    return {
+        "judges": f"{row.a} – {row.b}",
+        "criterion": row.criterion,
+        "n": row.n,
+        "r_first": row.r_a,
+        "r_second": row.r_b,
+        "difference": row.gap.value,
+        "ci_low": row.gap.get("ci_low"),
+        "ci_high": row.gap.get("ci_high"),
+        "p_williams": row.williams.p_two_sided,
+        "p_holm": row.p_holm,
+    }

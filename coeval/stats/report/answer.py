@@ -57,17 +57,14 @@ class Answer:
     cautions: list[str]
 
 
-def answer_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Answer:
+def answer_section(study: StudyFrames) -> Answer:
     """Return the answer for a study. It is about the scores of the headline in the section on agreement."""
-    alphas = people_alphas(study, replicates=replicates, seed=seed)
+    alphas = people_alphas(study)
     if alphas.headline.scores == ALL_SCORES:
         parts = [levels["ordinal"] for levels in alphas.per_criterion]
     else:
         cuts = [study.ratings(part) for part in study.cut_by_criterion(study.unaided)]
-        parts = [
-            alpha_levels(data, study.clusters_of(data), ("ordinal",), replicates=0)["ordinal"]
-            for data in cuts
-        ]
+        parts = [alpha_levels(data, study.clusters_of(data), ("ordinal",))["ordinal"] for data in cuts]
     by_criterion = dict(zip(study.criteria, parts, strict=True))
     return build_answer(alphas.headline, by_criterion, draft_effects_section(study))
 

@@ -1,7 +1,7 @@
-"""The report: its sections, the omissions with reasons, and the whole document of ``stats --json``.
+"""The report: its sections, the omissions with reasons, the whole document of ``stats --json``, and all tables.
 
 To add a section, write a function from the frames to a dataclass, and add a line in ``SECTIONS``. With ``tables``, it
-also appears on the Agreement tab, below the page ``tab``, and in the downloaded tables. Otherwise, a page shows it.
+also appears in the downloaded tables. A page of the Agreement tab shows tables with ``show_table``.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
+from coeval.stats.actions import ACTIONS, action_rates
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import listed, plain, reasons
-from coeval.stats.frames import FIRST, StudyFrames, is_planted
+from coeval.stats.frames import FIRST, StudyFrames, is_planted, once
 from coeval.stats.report.activity import (
     actions_section,
+    actions_tables,
     behaviour_section,
+    behaviour_tables,
     quotes_section,
+    quotes_tables,
     score_change_section,
+    score_change_tables,
     time_section,
+    time_tables,
 )
-from coeval.stats.report.agreement import agreement_section, arm_counts, drafts_in_view
-from coeval.stats.report.alignment import (
-    alignment_section,
-    equivalence_section,
-    equivalence_tables,
-)
+from coeval.stats.report.agreement import agreement_section, agreement_tables, arm_counts, drafts_in_view
+from coeval.stats.report.alignment import alignment_section, alignment_tables
 from coeval.stats.report.answer import answer_section
 from coeval.stats.report.draft_account import draft_account_section, draft_account_tables
 from coeval.stats.report.missing import missing_section
-from coeval.stats.report.model_vs_model import flips_section, flips_tables
 from coeval.stats.report.pairwise_strengths import pairwise_section, pairwise_tables
-from coeval.stats.report.raters import reliability_section, reliability_tables
-from coeval.stats.report.systems import systems_section
-from coeval.stats.report.tables import Table
+from coeval.stats.report.systems import systems_section, systems_tables
+from coeval.stats.report.tables import Table, make_table
 
 # Omissions and undefined values of a report, with reasons, in sentences.
 
@@ -54,15 +54,12 @@ WORDS = {
     "percent": "percent agreement",
     "fleiss": "Fleiss' kappa",
     "kept": "the share of drafted scores kept",
-    "leave_one_out": "alpha without one person",
-    "difference": "the change without one person",
     "pairwise": "alpha of two raters",
     "alpha_before": "alpha before the draft was shown",
     "alpha_after": "alpha after it was shown",
     "adoption": "the increase in using the draft's score",
     "pull": "the pull of the draft",
     "lines_caught": "the share of planted lines caught",
-    "restored": "the share of wrong scores set right",
     "same_before": "the share equal to the draft before it was shown",
     "same_after": "the share equal to it after",
     "towards": "the share moved towards the draft",
@@ -72,37 +69,24 @@ WORDS = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's rho",
     "kendall": "tau-b",
-    "accuracy": "pairwise accuracy",
-    "accuracy_calibrated": "pairwise accuracy with ties calibrated",
     "exact": "how often the model equals the people's median",
     "within_one": "how often it is within one point",
     "bias": "the model minus the people's median",
-    "mean_difference": "the judge's mean minus the people's",
     "mae": "its mean distance",
-    "mean_sd": "the spread over samples",
-    "identical": "how often all samples agree",
     "mean_change": "the mean change of a score",
     "human_mean": "the people's mean",
-    "human": "the people's mean over units",
     "llm_mean": "the model's mean",
-    "prediction_powered": "the prediction-powered mean",
     "mean_seconds": "the mean time",
     "median_seconds": "the median time",
     "mean_seconds_idle_cut": "the mean time without pauses",
-    "median_seconds_idle_cut": "the median time without pauses",
     "mean_active_seconds": "the mean time at work",
-    "median_active_seconds": "the median time at work",
     "approve": "the share approved",
     "revise": "the share revised",
     "delete": "the share deleted",
     "add": "the share added",
-    "rate": "the share of a behaviour",
     "share": "the share of quotes not found",
     "t": "Williams' t",
-    "permutation": "the permutation test",
-    "permutation_systems": "the permutation test by system",
     "gap": "the difference of two judges",
-    "epsilon": "the calibrated epsilon",
 }
 """The names of the document's values in sentences."""
 
@@ -258,7 +242,7 @@ def _design_notes(study: StudyFrames) -> Iterator[str]:
         yield (
             f"{planted:,} submissions were shown a draft that was wrong on purpose: {shown}. They count for agreement "
             "between people and for the catch rates, and wrong scores also for the pull. They are left out of actions, "
-            "score changes, behaviours, adoption, distance, alphas by arm, and every comparison of the model with "
+            "score changes, adoption, distance, alphas by arm, and every comparison of the model with "
             "people."
         )
     first = int(study.unaided["arm"].eq(FIRST).sum())
@@ -269,67 +253,43 @@ def _design_notes(study: StudyFrames) -> Iterator[str]:
         )
 
 
-# The sections of the report: their place in ``stats --json`` and on the Agreement tab.
-
-Tab = Literal["", "agreement", "changes", "model", "systems", "time", "draft"]
-"""The pages of the Agreement tab (see ``ui.app.agreement.sections``); "" for none."""
+# The sections of the report, and their tables.
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its name in the document, its builder, and whether it uses random draws.
-
-    ``tables`` turns the section into tables, which the Agreement tab shows below the page ``tab``.
-    """
+    """A section: its name in the document, its builder, and its tables for papers."""
 
     name: str
-    build: Callable[..., Any]
-    seeded: bool = False
-    tab: Tab = ""
+    build: Callable[[StudyFrames], Any]
     tables: Callable[[Any], Sequence[Table]] | None = None
-
-    def of(self, study: StudyFrames, *, replicates: int, seed: int) -> Any:
-        """Return the section of a study."""
-        return self.build(study, replicates=replicates, seed=seed) if self.seeded else self.build(study)
 
 
 SECTIONS: tuple[Section, ...] = (
-    Section("answer", answer_section, seeded=True),
-    Section("agreement", agreement_section, seeded=True),
-    Section("actions", actions_section),
-    Section("score_change", score_change_section),
-    Section("time", time_section),
-    Section("systems", systems_section, seeded=True),
-    Section("alignment", alignment_section, seeded=True),
-    Section("drafts", draft_account_section, tab="draft", tables=draft_account_tables),
-    Section("behaviour", behaviour_section),
-    Section("quotes", quotes_section),
-    Section("equivalence", equivalence_section, tab="model", tables=equivalence_tables),
-    Section("verdict_flips", flips_section, tab="model", tables=flips_tables),
-    Section("reliability", reliability_section, tab="agreement", tables=reliability_tables),
-    Section("pairwise", pairwise_section, tab="systems", tables=pairwise_tables),
+    Section("answer", answer_section),
+    Section("actions", actions_section, actions_tables),
+    Section("score_change", score_change_section, score_change_tables),
+    Section("agreement", agreement_section, agreement_tables),
+    Section("time", time_section, time_tables),
+    Section("alignment", alignment_section, alignment_tables),
+    Section("behaviour", behaviour_section, behaviour_tables),
+    Section("systems", systems_section, systems_tables),
+    Section("drafts", draft_account_section, draft_account_tables),
+    Section("quotes", quotes_section, quotes_tables),
+    Section("pairwise", pairwise_section, pairwise_tables),
     Section("missing", missing_section),
 )
 
 
-def list_tables(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> list[tuple[str, Table]]:
-    """Return the tables of all sections, each with its page on the Agreement tab."""
-    return [
-        (section.tab, table)
-        for section in SECTIONS
-        if section.tables is not None
-        for table in section.tables(section.of(study, replicates=replicates, seed=seed))
-    ]
+@once
+def build_sections(study: StudyFrames) -> dict[str, Any]:
+    """Return every section of the report by its name."""
+    return {section.name: section.build(study) for section in SECTIONS}
 
 
-def build_report(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> dict[str, Any]:
-    """Return all sections as JSON values. Undefined values are None, and ``notes`` says why.
-
-    Parameters
-    ----------
-    replicates, seed : the number of draws and the seed of every bootstrap and permutation test.
-    """
-    sections = {section.name: section.of(study, replicates=replicates, seed=seed) for section in SECTIONS}
+def build_report(study: StudyFrames) -> dict[str, Any]:
+    """Return all sections as JSON values. Undefined values are None, and ``notes`` says why."""
+    sections = build_sections(study)
     head = {
         "task": study.task,
         "annotators": len(study.annotators),
@@ -339,9 +299,33 @@ def build_report(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -
         "documents": int(study.instances["document"].replace("", None).nunique()),
         "resampled": {"unit": study.clusters.kind, "n": study.clusters.of(study.scored["unit"]).n},
         "criteria": list(study.criteria),
-        "replicates": replicates,
-        "seed": seed,
     }
     notes = [*study_notes(study), *section_notes(sections)]
     document: dict[str, Any] = plain({**head, **sections, "notes": notes})
     return document
+
+
+def paper_tables(study: StudyFrames, votes: pd.DataFrame | None = None) -> list[Table]:
+    """Return every table of the study that has rows.
+
+    Parameters
+    ----------
+    votes : the votes on proposed criteria (``action``, optionally ``n`` and ``group``), for the first table.
+    """
+    sections = build_sections(study)
+    tables = [] if votes is None else [_criteria_actions(votes)]
+    for section in SECTIONS:
+        tables += section.tables(sections[section.name]) if section.tables else ()
+    return [table for table in tables if len(table.frame)]
+
+
+def _criteria_actions(votes: pd.DataFrame) -> Table:
+    groups = list(votes.groupby("group")) if "group" in votes else []
+    parts = [("all", votes), *(groups if len(groups) > 1 else [])]
+    return make_table(
+        "criteria_actions",
+        "Actions on proposed criteria",
+        "Shares of all votes, and by group of voters (paper, table 5).",
+        [{"voters": name, **vars(action_rates(part).overall)} for name, part in parts],
+        ("voters", "n", *ACTIONS),
+    )

@@ -12,20 +12,17 @@ import pandas as pd
 from coeval.stats.arm_contrasts import (
     Arms,
     Contrast,
-    PersonContrast,
     contrast_alphas,
     contrast_catches,
     contrast_means,
-    contrast_medians,
     find_pull,
     share_limits,
-    spread_over_people,
 )
 from coeval.stats.clusters import Clusters, mean_interval
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, SHOWN_ARMS, StudyFrames, once
 from coeval.stats.report.first_scores import FirstEffect, first_effect
-from coeval.stats.report.tables import Table
+from coeval.stats.report.tables import Table, make_table
 from coeval.stats.times import IDLE_SECONDS
 
 OTHER_PEOPLE = ("p_value", "n_shown", "n_other", "people_ci_low", "people_ci_high", "people")
@@ -34,13 +31,9 @@ NO_BLIND = "no score was given without the draft (blind arm)"
 NO_SHOWN = "no score was given with the draft (assisted arm)"
 TITLES = {
     "seconds": "Seconds for an item by a criterion, mean",
-    "seconds_median": "Seconds for an item by a criterion, median",
-    "time_ratio": "Typical seconds (geometric mean), and their ratio",
-    "seconds_per_line": "Seconds for a line",
     "adoption": "Share of scores equal to the draft's",
     "distance": "Points from the draft's score",
     "agreement": "Agreement (ordinal alpha)",
-    "error": "Points from the reference",
     "accurate": "Share of scores equal to the reference",
     "caught": "Share of planted scores not given",
     "pull": "Pull of the draft (share of the way to a shifted score)",
@@ -59,7 +52,7 @@ ARM_NAMES = {
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure in an arm (``shown``) and in the blind arm, the difference, and each person's difference."""
+    """One measure in an arm (``shown``) and in the blind arm, and the difference."""
 
     name: str
     title: str
@@ -67,9 +60,6 @@ class Measure:
     blind: Spelled
     difference: Spelled
     within_person: bool
-    more_blind: int | None
-    """The number of further blind scores that would exclude 0 from the interval, if the difference stays the same."""
-    per_annotator: list[PersonContrast]
 
 
 @dataclass(frozen=True)
@@ -95,12 +85,11 @@ class DraftEffects:
 
 @dataclass(frozen=True)
 class PlantedErrors:
-    """Planted errors: ``restored`` of ``n`` wrong scores were set to the draft's own score; ``lines_caught`` of
-    ``n_lines`` wrong lines were revised or deleted. The share of wrong scores caught is a measure of the arm.
+    """Planted errors: ``n`` wrong scores, and the share ``lines_caught`` of ``n_lines`` wrong lines that were revised
+    or deleted. The share of wrong scores caught is a measure of the arm.
     """
 
     n: int
-    restored: Spelled
     n_lines: int
     lines_caught: Spelled
 
@@ -128,7 +117,7 @@ class DraftAccount:
 
 def draft_account_section(study: StudyFrames) -> DraftAccount:
     """Return the effects of a study's drafts on people's time, scores and care."""
-    rows, reference = measured_rows(study)
+    rows, reference = _measured_rows(study)
     present = set(rows["arm"].unique())
     accounts = [_account(study, rows, arm, reference) for arm in SHOWN_ARMS if arm in present]
     pull = draft_effects_section(study).pull
@@ -160,13 +149,11 @@ def _contrast(rows: pd.DataFrame, name: str, arms: Arms) -> Contrast:
 def _planted(study: StudyFrames, rows: pd.DataFrame) -> PlantedErrors:
     """Return the shares of planted errors that people set right, with intervals over documents."""
     wrong = rows[rows["planted_score"].astype(bool) & (rows["arm"] == ASSISTED) & rows["shown_score"].notna()]
-    restored = (wrong["score"] == wrong["draft_score"]).astype(float)
     caught = study.scored["line_caught"] if "line_caught" in study.scored else pd.Series(dtype=float)
     caught = caught.dropna().astype(float)
     lines = rows.loc[caught.index]
     return PlantedErrors(
         len(wrong),
-        Spelled(_share(restored, wrong["cluster"], study, "no wrong score was shown on purpose")),
         len(caught),
         Spelled(_share(caught, lines["cluster"], study, "no wrong line was shown on purpose")),
     )
@@ -194,7 +181,7 @@ def _drafted_rows(study: StudyFrames) -> pd.DataFrame:
     return rows.assign(distance=gap, adoption=(gap == 0).astype(float).where(gap.notna()))
 
 
-def measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
+def _measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
     """Return the scores with the measures of each score, and the name of the reference ("" without one)."""
     rows = _drafted_rows(study)
     wall = study.scored["wall_seconds"].astype(float)
@@ -204,8 +191,6 @@ def measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
     error = (rows["score"] - rows["unit"].map(values)).abs().where(rows["genuine"])
     return rows.assign(
         seconds=seconds.where(seconds > 0),
-        log_seconds=np.log(seconds.where(seconds > 0)),
-        error=error,
         accurate=(error == 0).astype(float).where(error.notna()),
     ), reference
 
@@ -232,71 +217,21 @@ def _account(study: StudyFrames, rows: pd.DataFrame, arm: str, reference: str) -
     unknown = None if reference else Contrast.undefined("the study has no reference scores")
     contrasts = {
         "seconds": contrast_means(rows, "seconds", arms),
-        "seconds_median": contrast_medians(rows, "seconds", arms),
-        "time_ratio": _as_ratio(contrast_means(rows, "log_seconds", arms)),
-        "seconds_per_line": _per_line(study, rows, arms),
         "adoption": _contrast(rows, "adoption", arms),
         "distance": _contrast(rows, "distance", arms),
         "agreement": contrast_alphas(rows, arms),
-        "error": unknown or _contrast(others, "error", arms),
         "accurate": unknown or _contrast(others, "accurate", arms),
         "caught": contrast_catches(rows, arms),
     }
     measures = [
         Measure(
             name, TITLES[name], Spelled(one.shown), Spelled(one.other), Spelled(one.difference, OTHER_PEOPLE),
-            one.within, one.needed, one.people,
+            one.within,
         )
         for name, one in contrasts.items()
     ]  # fmt: skip
     sizes = rows["arm"].value_counts()
     return ArmAccount(arm, int(sizes.get(arm, 0)), int(sizes.get(BLIND, 0)), measures)
-
-
-def _as_ratio(found: Contrast) -> Contrast:
-    """Return differences of logarithms as a ratio: 0.7 means that the arm takes 70% of the blind time."""
-    if not found.difference.defined:
-        return found
-    details = {
-        name: float(np.exp(value)) if name.endswith(("ci_low", "ci_high")) else value
-        for name, value in found.difference.details.items()
-        if name not in ("se", "bias", "people_se", "reason")
-    }
-    ratio = Estimate(float(np.exp(found.difference)), **details)
-    people = [
-        replace(one, shown=float(np.exp(one.shown)), other=float(np.exp(one.other))) for one in found.people
-    ]
-    shown, other = (Estimate(float(np.exp(side)), n=side.n) for side in (found.shown, found.other))
-    return Contrast(ratio, shown, other, found.within, found.needed, people)
-
-
-def _per_line(study: StudyFrames, rows: pd.DataFrame, arms: Arms) -> Contrast:
-    """Return seconds per line that people approved, revised, deleted or added, in each arm."""
-    if not len(study.actions):
-        return Contrast.undefined("no actions on lines are recorded")
-    timed = rows.dropna(subset=["seconds"])
-    lines = study.actions.groupby(["annotator", "arm"], observed=True)["n"].sum()
-    spent = timed.groupby(["annotator", "arm"], observed=True)["seconds"].mean().to_dict()
-    saved = rows[rows["genuine"]].groupby(["annotator", "arm"], observed=True).size().to_dict()
-    cells: dict[str, dict[str, float]] = {arms.shown: {}, arms.other: {}}
-    for key, n in lines.items():
-        name, arm = key if isinstance(key, tuple) else (key, "")
-        if arm in cells and key in spent and key in saved and n:
-            # lines of all saves, but the mean time of timed saves
-            cells[arm][str(name)] = float(spent[key]) * float(saved[key]) / float(n)
-    both = [name for name in cells[arms.shown] if name in cells[arms.other]]
-    if len(both) < 2:
-        return Contrast.undefined("fewer than two people have timed lines in both arms")
-    sides = [np.array([cells[arm][name] for name in both]) for arm in (arms.shown, arms.other)]
-    spread = spread_over_people(sides[0] - sides[1], arms.confidence)
-    limits = {
-        "ci_low": spread["people_ci_low"],
-        "ci_high": spread["people_ci_high"],
-        "people": spread["people"],
-    }
-    difference = Estimate(float((sides[0] - sides[1]).mean()), **limits, interval_kind="t over people")
-    shown, other = (Estimate(float(side.mean()), people=len(both)) for side in sides)
-    return Contrast(difference, shown, other, True)
 
 
 # The limits of the design.
@@ -329,45 +264,11 @@ def _cannot(
         yield "Adjudicated scores were decided by somebody who could see people's scores and the draft."
     if not rows["planted_score"].astype(bool).any():
         yield "No planted wrong score was shown, so the study cannot show whether people notice one."
-    alone = len({name for name in rows["annotator"].unique()} - _in_both(rows))
-    if alone:
-        who = "1 person" if alone == 1 else f"{alone} people"
-        yield f"{who} worked in only one of the arms; differences within person leave them out."
     kind = study.clusters.kind
     yield (
         f"Intervals apply to other {kind} judged by these people; wider intervals, for people like these, are in the "
         "JSON document."
     )
-    for account in accounts:
-        yield from _open_questions(account)
-
-
-def _in_both(rows: pd.DataFrame) -> set[str]:
-    shown = set(rows["annotator"][rows["arm"].isin(SHOWN_ARMS)])
-    return shown & set(rows["annotator"][rows["arm"] == BLIND])
-
-
-def _open_questions(account: ArmAccount) -> Iterator[str]:
-    """Yield the measures whose interval includes 0, with the number of blind scores that would settle them."""
-    settled, hopeless = [], []
-    for name in ("seconds", "adoption", "error"):
-        one = account.of(name)
-        low, high = one.difference.value.ci
-        if not one.difference.value.defined or math.isnan(low) or low > 0 or high < 0:
-            continue
-        title = one.title[0].lower() + one.title[1:]
-        if one.more_blind:
-            settled.append(f"{title}: about {one.more_blind:,} more blind scores")
-        else:
-            hopeless.append(title)
-    arm = ARM_NAMES.get(account.arm, account.arm)
-    if settled:
-        yield f"Not settled for {arm}, and what would settle it if the difference stays: {'; '.join(settled)}."
-    if hopeless:
-        yield (
-            f"Not settled for {arm}, and more blind scores alone would not settle it: {'; '.join(hopeless)}. The "
-            "difference is too small for the scores with the draft."
-        )
 
 
 # The paragraph for a paper.
@@ -383,7 +284,7 @@ def _paragraph(
             f"{account.scores:,} scores were given with {ARM_NAMES.get(account.arm, account.arm)} in view and "
             f"{account.blind_scores:,} without a draft{', drawn at random' if study.planned else ''}."
         )
-        yield from _tell_time(account)
+        yield from _tell_time(account.of("seconds"))
         yield from _tell(account, "adoption", "People gave the draft's score")
         agreement = account.of("agreement")
         if agreement.difference.value.defined:
@@ -416,30 +317,28 @@ def _paragraph(
         )
 
 
-def _tell_time(account: ArmAccount) -> Iterator[str]:
-    """Compare typical seconds, which are geometric means, by their ratio."""
-    time = account.of("time_ratio")
-    ratio = time.difference.value
-    if not ratio.defined:
-        return
-    low, high = ratio.ci
-    sure = "" if not (low <= 1 <= high) else ", which may be chance"
-    how = f"{1 - ratio:.0%} less" if ratio < 1 else f"{ratio - 1:.0%} more"
-    yield (
-        f"An item took {how} time with it (geometric means {float(time.shown.value):.0f} and "
-        f"{float(time.blind.value):.0f} seconds; ratio {float(ratio):.2f} [{low:.2f}, {high:.2f}]{sure})."
-    )
+def _tell_time(seconds: Measure) -> Iterator[str]:
+    difference = seconds.difference.value
+    if difference.defined:
+        yield (
+            f"An item took {float(seconds.shown.value):.0f} seconds by a criterion with it and "
+            f"{float(seconds.blind.value):.0f} without (means, difference {_limits(difference)}"
+            f"{_by_chance(difference)})."
+        )
+
+
+def _by_chance(difference: Estimate) -> str:
+    low, high = difference.ci
+    return ", which may be chance" if low <= 0 <= high else ""
 
 
 def _tell(account: ArmAccount, name: str, what: str) -> Iterator[str]:
     one = account.of(name)
     if not one.difference.value.defined:
         return
-    low, high = one.difference.value.ci
-    sure = ", which may be chance" if low <= 0 <= high else ""
     yield (
         f"{what} {float(one.shown.value):z.0%} of the time with it and {float(one.blind.value):z.0%} without "
-        f"(difference {_limits(one.difference.value)}{sure})."
+        f"(difference {_limits(one.difference.value)}{_by_chance(one.difference.value)})."
     )
 
 
@@ -458,7 +357,7 @@ def _with_limits(value: Estimate) -> dict[str, float]:
 
 
 def draft_account_tables(section: DraftAccount) -> list[Table]:
-    """Return tables of the drafts' effects, each person's differences, and the limits of the design."""
+    """Return tables of the drafts' effects, and of the limits of the design."""
     rows = [
         {
             "shown": ARM_NAMES.get(account.arm, account.arm),
@@ -486,38 +385,25 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
         for value, shown, title, how in others
         if value.defined
     ]
-    people = [
-        {
-            "shown": ARM_NAMES.get(account.arm, account.arm),
-            "annotator": person.annotator,
-            "measure": one.title,
-            "with": person.shown,
-            "blind": person.other,
-            "difference": person.difference,
-        }
-        for account in section.arms
-        for one in account.measures
-        if one.name in ("seconds", "adoption", "accurate")
-        for person in one.per_annotator
-        if not math.isnan(person.difference)
+    planted = section.planted
+    if planted.n_lines:
+        rows.append(
+            {
+                "shown": ARM_NAMES[ASSISTED],
+                "measure": "Share of lines of another instance caught",
+                "with": planted.lines_caught.value,
+                "compared": f"{planted.n_lines:,} planted lines",
+            }
+        )
+    columns = ("shown", "measure", "with", "blind", "difference", "ci_low", "ci_high", "p_value", "compared")
+    limits = [{"limit": sentence} for sentence in section.cannot] if section.arms else []
+    return [
+        make_table("what_the_drafts_did", "Effects of the drafts", section.paragraph, rows, columns),
+        make_table(
+            "what_the_design_cannot_say",
+            "Limits of this design",
+            "Each limit, and what would remove it.",
+            limits,
+            ("limit",),
+        ),
     ]
-    found = []
-    if rows:
-        note = f"{section.paragraph} For typical seconds, the difference is a ratio: 1 means no change."
-        found.append(Table("what_the_drafts_did", "Effects of the drafts", note, pd.DataFrame(rows)))
-    if people:
-        found.append(
-            Table(
-                "what_the_drafts_did_by_person",
-                "Effects of the drafts on each person",
-                "Each person's own means with and without the draft.",
-                pd.DataFrame(people),
-            )
-        )
-    if section.cannot and section.arms:
-        cannot = pd.DataFrame({"what": section.cannot})
-        title = "Limits of this design"
-        found.append(
-            Table("what_the_design_cannot_say", title, "Each limit, and what would remove it.", cannot)
-        )
-    return found

@@ -111,12 +111,12 @@ def _sampling(headline: Document) -> str:
         f"Intervals are 95%, from leaving out one of {n:,} {kind} at a time, {whole} (jackknife, Student's t, extended "
         f"by most of the estimated bias){_added(headline)}{rough}. For means of systems, Student's t has the degrees "
         f"of freedom of the effective number of {kind} of equal size. Intervals of correlations are "
-        "computed on Fisher's scale. Intervals of correlations between means of systems, and of ranks of systems, "
+        "computed on Fisher's scale. Intervals of correlations between means of systems "
         f"come from resampled {kind} (bootstrap), and apply to means over the same number of {kind}. For statistics "
         f"that are not sums, many {kind} are left out in up to {GROUPS} groups. All intervals apply to other {kind} "
         f"scored by these annotators, not to other annotators; tests treat the same {kind} as independent. "
         "Comparisons of judges, differences between systems and the alternative annotator tests of "
-        "criteria are adjusted with Holm's method, the screening of annotators with Benjamini and Hochberg's."
+        "criteria are adjusted with Holm's method."
     )
 
 

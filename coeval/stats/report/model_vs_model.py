@@ -1,11 +1,10 @@
-"""Comparisons of judges and raters: pairs of runs, pairs of raters, and unstable verdicts."""
+"""Comparisons of judges and raters: pairs of runs, and pairs of raters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,18 +15,19 @@ from coeval.stats.clusters import Clusters
 from coeval.stats.estimates import Estimate, Spelled, adjust_holm
 from coeval.stats.frames import ASSISTED, LLM, StudyFrames
 from coeval.stats.judges.correlation import table_correlations
-from coeval.stats.judges.two_judges import correlation_difference, flip_rate, permutation_test
-from coeval.stats.judges.vector_correlation import WilliamsTest, correlate, williams_test
+from coeval.stats.judges.vector_correlation import (
+    WilliamsTest,
+    correlate,
+    correlation_difference,
+    williams_test,
+)
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
-from coeval.stats.report.tables import Table
+from coeval.stats.report.tables import Table, make_table
 
 # The alignment section's comparisons: judges with each other, and pairs of raters.
 
 MAX_RUNS = 10
 """The largest number of runs that are all compared; more are compared only with the shown (or first) run."""
-
-MIN_SYSTEMS = 6
-"""The fewest systems for swapping judges by system: with five, the smallest p-value is 2 / 2^5 = .0625."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +56,11 @@ def human_means(scored: pd.DataFrame) -> pd.Series[float]:
 
 
 @dataclass(frozen=True)
-class Permuted:
-    """A permutation test that swaps judges in ``n_swaps`` clusters; ``p_holm`` is adjusted over all comparisons."""
-
-    p_value: float
-    p_holm: float
-    n_swaps: int
-    exact: bool
-    replicates: int
-
-
-@dataclass(frozen=True)
 class Comparison:
     """A comparison of two runs on one criterion, for the units that both runs and people scored.
 
-    ``gap`` is r_a - r_b. It and ``permutation`` apply to other documents judged by these people, for these systems;
-    ``permutation_systems``, if there are enough systems to swap, applies to other systems.
+    ``gap`` is r_a - r_b, and applies to other documents judged by these people, for these systems. ``p_holm`` is the
+    p-value of Williams' test, adjusted over all comparisons.
     """
 
     a: str
@@ -85,22 +74,12 @@ class Comparison:
     r_b: float
     r_ab: float
     williams: WilliamsTest
-    permutation: Permuted
-    permutation_systems: Permuted | None
     gap: Spelled
+    p_holm: float = np.nan
 
 
-def compare_runs(
-    study: StudyFrames,
-    scored: pd.DataFrame,
-    judges: Sequence[Judge],
-    replicates: int,
-    seed: int,
-) -> list[Comparison]:
-    """Compare every pair of runs by criterion, on the units that both and people scored.
-
-    P-values are also adjusted with Holm's method.
-    """
+def compare_runs(study: StudyFrames, scored: pd.DataFrame, judges: Sequence[Judge]) -> list[Comparison]:
+    """Compare every pair of runs by criterion, on the units that both and people scored."""
     pairs = list(combinations(judges, 2))
     if len(judges) > MAX_RUNS:
         main = next((judge for judge in judges if judge.shown), judges[0])
@@ -112,41 +91,20 @@ def compare_runs(
         for k, criterion in enumerate(study.criteria):
             units = both[both % width == k].to_numpy(dtype=np.int64)
             sides = [np.asarray(side[units], dtype=float) for side in (items, a.scores, b.scores)]
-            rows.append(_compared(study, a, b, criterion, units, sides, replicates, seed))
-    holm = adjust_holm([row.permutation.p_value for row in rows])
-    of_systems = adjust_holm(
-        [row.permutation_systems.p_value if row.permutation_systems else np.nan for row in rows]
-    )
-    return [
-        replace(
-            row,
-            permutation=replace(row.permutation, p_holm=p),
-            permutation_systems=row.permutation_systems and replace(row.permutation_systems, p_holm=q),
-        )
-        for row, p, q in zip(rows, holm, of_systems, strict=True)
-    ]
+            rows.append(_compared(study, a, b, criterion, units, sides))
+    adjusted = adjust_holm([row.williams.p_two_sided for row in rows])
+    return [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
 def _compared(
-    study: StudyFrames,
-    a: Judge,
-    b: Judge,
-    criterion: str,
-    units: Codes,
-    sides: Sequence[Numbers],
-    replicates: int,
-    seed: int,
+    study: StudyFrames, a: Judge, b: Judge, criterion: str, units: Codes, sides: Sequence[Numbers]
 ) -> Comparison:
     human, first, second = sides
     clusters = study.clusters.of(units) if len(units) else Clusters(units, study.clusters.kind)
     r_a, r_b, r_ab = (
         correlate(x, y, "pearson") for x, y in ((human, first), (human, second), (first, second))
     )
-    gap = correlation_difference(human, first, second, groups=clusters.code)
-    if gap.defined:
-        gap = gap.having(
-            interval_kind=gap.interval_kind.replace("groups", clusters.kind), resampled=clusters.kind
-        )
+    gap = correlation_difference(human, first, second, clusters)
     effect = gap.details.get("design_effect")
     worth = len(human) / effect if effect else None
     return Comparison(
@@ -161,25 +119,8 @@ def _compared(
         r_b=r_b,
         r_ab=r_ab,
         williams=williams_test(r_a, r_b, r_ab, len(human), n_effective=worth),
-        permutation=_permuted(sides, clusters.code, replicates, seed),
-        permutation_systems=_by_system(study, sides, units, replicates, seed),
         gap=Spelled(gap, ("p_value", "replicates_left_out")),
     )
-
-
-def _permuted(sides: Sequence[Numbers], groups: Any, replicates: int, seed: int) -> Permuted:
-    test = permutation_test(*sides, groups=groups, replicates=replicates, seed=seed)
-    return Permuted(test.p_value, np.nan, test.n_swaps, test.exact, test.replicates)
-
-
-def _by_system(
-    study: StudyFrames, sides: Sequence[Numbers], units: Codes, replicates: int, seed: int
-) -> Permuted | None:
-    """Return the test that swaps by system; None if there are too few systems."""
-    systems = study.units["system"].replace("", None).to_numpy(dtype=object)[units]
-    if pd.isna(systems).any() or len(set(systems)) < MIN_SYSTEMS:
-        return None
-    return _permuted(sides, systems, replicates, seed)
 
 
 @dataclass(frozen=True)
@@ -261,61 +202,24 @@ def _averaged(rows: pd.DataFrame) -> PairMeans:
     return PairMeans(**means, n_pairs=len(used), n_pairs_left_out=len(rows) - len(used))
 
 
-@dataclass(frozen=True)
-class FlipRow:
-    """The flip rate of one run on one criterion, for the verdict "at least ``threshold``" (the middle of the scale)."""
-
-    run: str
-    label: str
-    criterion: str
-    threshold: float
-    share: Spelled
-
-
-def flips_section(study: StudyFrames) -> list[FlipRow]:
-    """Return the flip rates of every run with two or more answers per output, by criterion.
-
-    Intervals apply to other documents and the same judge.
-    """
-    several = study.model_scores[study.model_scores["samples"].notna()]
-    rows = []
-    for (run, label), own in several.groupby(["run", "run_label"], sort=False, observed=True):
-        for criterion in study.criteria:
-            part = own[own["criterion"] == criterion]
-            if part.empty:
-                continue
-            low, high = study.scales.get(criterion, (1, 5))
-            clusters = study.clusters.of(part["unit"].to_numpy())
-            rate = flip_rate(list(part["samples"]), (low + high) / 2, clusters)
-            rows.append(
-                FlipRow(str(run), str(label), criterion, (low + high) / 2, Spelled(rate, ("n", "answers")))
-            )
-    return rows
+RATERS = {
+    "people": "people",
+    "llm": "model and person",
+    "people_assisted": "people, assisted",
+    "llm_assisted": "model and person, assisted",
+    "people_blind": "people, blind",
+    "llm_blind": "model and person, blind",
+}
 
 
-def flips_tables(section: list[FlipRow]) -> list[Table]:
-    """Return the table of all runs' flip rates."""
-    rows = [
-        {
-            "judge": row.label,
-            "criterion": row.criterion,
-            "at_least": row.threshold,
-            "outputs": row.share.get("n"),
-            "answers": row.share.get("answers"),
-            "changes": float(row.share.value),
-            "ci_low": row.share.get("ci_low"),
-            "ci_high": row.share.get("ci_high"),
-        }
-        for row in section
-    ]
-    if not rows:
-        return []
+def pairwise_correlation_tables(means: MeanPairwise) -> list[Table]:
+    """Return the table of mean correlations over pairs of raters."""
     return [
-        Table(
-            "verdict_flips",
-            "Verdicts that change between runs",
-            "The share of outputs on which two single answers of a judge fall on different sides of the middle of the "
-            "scale, from the answers that were stored, with a 95% interval over documents.",
-            pd.DataFrame(rows),
+        make_table(
+            "pairwise_correlations",
+            "Mean correlation over pairs of raters",
+            "Over all units that both raters scored; tau is tau-b; blind: also first scores (paper, table 8).",
+            [{"raters": RATERS[name], **vars(entry)} for name, entry in means.items() if entry.n_pairs],
+            ("raters", "n_pairs", "n_pairs_left_out", "pearson", "spearman", "kendall"),
         )
     ]

@@ -12,7 +12,7 @@ import pandas as pd
 from coeval.stats.estimates import FLAT, SPREAD, Estimate, Spelled, adjust_holm
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, UNDRAFTED, StudyFrames, once
 from coeval.stats.judges.alternative_annotator import AltTest, Labels, run_alt_test
-from coeval.stats.judges.closeness import PairwiseAccuracy, median_confusion, pairwise_accuracy
+from coeval.stats.judges.closeness import median_confusion
 from coeval.stats.judges.correlation import (
     LEVELS,
     Correlations,
@@ -24,7 +24,7 @@ from coeval.stats.judges.correlation import (
     vary_groups,
 )
 from coeval.stats.judges.vector_correlation import METHODS
-from coeval.stats.rating_matrix import Numbers, Ratings, renumbered
+from coeval.stats.rating_matrix import Ratings, renumbered
 from coeval.stats.report.model_vs_model import Judge, human_means
 
 LEANED = "every score was given with the draft in view, and this needs scores given without it (blind or first arm)"
@@ -90,24 +90,13 @@ class MedianConfusion:
 
 
 @dataclass(frozen=True)
-class Consistency:
-    """The spread of a draft's samples, over ``n`` drafts."""
-
-    n: int
-    mean_sd: Estimate
-    identical: Estimate
-
-
-@dataclass(frozen=True)
 class Against:
     """One run compared with people, over all criteria or one."""
 
     n_units: int
     correlations: Correlations
-    pairwise_accuracy: PairwiseAccuracy
     confusion: MedianConfusion
     alt_test: AltTest
-    alt_test_rounded: AltTest | None
 
 
 @dataclass(frozen=True)
@@ -172,7 +161,6 @@ class JudgeRow:
     against: Against = field(metadata=FLAT)
     correlations_mean: MeanCorrelations
     correlation_intervals: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    consistency: Consistency
     per_criterion: list[AgainstCriterion]
     alt_test_criteria: AltCriteria
 
@@ -201,7 +189,6 @@ def judge_row(
         correlation_intervals={
             level: {method: _interval(whole.of(level).of(method)) for method in METHODS} for level in LEVELS
         },
-        consistency=_consistency(study, judge.run),
         per_criterion=parts,
         alt_test_criteria=AltCriteria(
             sum(part.stands_in for part in parts),
@@ -303,25 +290,12 @@ def _against(
     """Return one run compared with people, over all criteria or one."""
     items = human_means(reference.scored)
     both = items.index.intersection(model.index)
-    where = study.units.iloc[both]
-    human, machine = items[both].to_numpy(), model[both].to_numpy(dtype=float)
-    plain, rounded = _alt_tests(study, reference, model, epsilon)
     return Against(
         n_units=len(both),
         correlations=correlated,
-        pairwise_accuracy=pairwise_accuracy(human, machine, _document_of(study, where)),
         confusion=_confusion(study, people, model, criterion),
-        alt_test=plain,
-        alt_test_rounded=rounded,
+        alt_test=_alt_test(study, reference, model, epsilon),
     )
-
-
-def _document_of(study: StudyFrames, where: pd.DataFrame) -> Numbers | None:
-    """Return one number per document and criterion, within which pairs are compared; nan without a document."""
-    documents, width = group_codes(where["document"], len(where), "document"), max(len(study.criteria), 1)
-    if documents is None:
-        return None
-    return np.where(documents < 0, np.nan, documents * width + where.index.to_numpy() % width)
 
 
 def _confusion(
@@ -350,20 +324,12 @@ def _confusion(
     )
 
 
-def _alt_tests(
-    study: StudyFrames, reference: Reference, model: pd.Series[float], epsilon: float
-) -> tuple[AltTest, AltTest | None]:
-    """Return the alt-test on the model's scores and, if they are not whole, on rounded scores."""
+def _alt_test(study: StudyFrames, reference: Reference, model: pd.Series[float], epsilon: float) -> AltTest:
+    """Return the alt-test on the model's scores as they are."""
     if reference.leaned or not len(reference.scored):
         nothing = Estimate.undefined(LEANED if reference.leaned else NO_LABELS)
-        return AltTest(nothing, None, nothing, epsilon, reason=nothing.reason), None
-    labels = _labels(study, reference.scored, model)
-    plain = run_alt_test(labels, epsilon, "rmse")
-    whole = np.round(labels.machine.astype(float))
-    if (whole == labels.machine).all():
-        return plain, None
-    rounded = run_alt_test(replace(labels, machine=whole), epsilon, "rmse")
-    return plain, replace(rounded, model_scores="rounded")
+        return AltTest(nothing, None, nothing, epsilon, reason=nothing.reason)
+    return run_alt_test(_labels(study, reference.scored, model), epsilon, "rmse")
 
 
 def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -> Labels:
@@ -381,14 +347,3 @@ def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -
         int(scored["unit"].nunique()) - len(items),
         study.clusters.code[items.astype(np.int64)],
     )
-
-
-def _consistency(study: StudyFrames, run: str) -> Consistency:
-    """Return the spread of the drafts' samples."""
-    spread = (
-        study.model_scores.loc[study.model_scores["run"].astype(str) == run, "spread"].dropna().astype(float)
-    )
-    if spread.empty:
-        nothing = Estimate.undefined("this run has one sample of each draft")
-        return Consistency(0, nothing, nothing)
-    return Consistency(len(spread), Estimate(spread.mean()), Estimate((spread == 0).mean()))

@@ -188,9 +188,8 @@ class ComparedSystem:
 class ComparedBy:
     """The comparisons on one criterion, or on all together.
 
-    ``first_share`` is how often the output shown first was preferred, without ties. ``first_log_odds`` is the effect
-    of being first in the model. ``both_ways`` pairs were compared in both orders; ``same_both_ways`` of them had the
-    same preference or a tie both times.
+    ``first_share`` is how often the output shown first was preferred, without ties. ``both_ways`` pairs were compared
+    in both orders; ``same_both_ways`` of them had the same preference or a tie both times.
     """
 
     criterion: str
@@ -198,7 +197,6 @@ class ComparedBy:
     ties: int
     unread: int
     first_share: Spelled
-    first_log_odds: Spelled
     both_ways: int
     same_both_ways: int
     systems: list[ComparedSystem]
@@ -247,7 +245,6 @@ def _compare(study: StudyFrames, own: pd.DataFrame, criterion: str) -> ComparedB
         int((read["preference"] == 0.5).sum()),
         len(chosen) - len(read),
         Spelled(_first_share(read), ("n",)),
-        Spelled(strengths.first, ("n",)),
         both,
         same,
         _systems(study, between, strengths, criterion),

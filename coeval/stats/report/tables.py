@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,22 @@ class Table:
     title: str
     note: str
     frame: pd.DataFrame
+
+
+def make_table(
+    name: str, title: str, note: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
+) -> Table:
+    """Return a table with these columns of the rows. Counts stay integers, even if some are missing."""
+    values = [{column: row.get(column) for column in columns} for row in rows]
+    frame = pd.DataFrame(values, columns=list(columns), dtype=object)
+    return Table(name, title, note, frame.apply(_typed))
+
+
+def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
+    there = column.dropna()
+    if len(there) and all(type(value) is int for value in there):
+        return column.astype("Int64")
+    return column.infer_objects()
 
 
 # Tables as Markdown and LaTeX, with escaped text.

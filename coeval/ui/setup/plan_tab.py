@@ -1,33 +1,19 @@
-"""Set-up, Plan: how many documents and people a study needs, and whether it has enough."""
+"""Set-up, Plan: how many documents a study needs, and whether it has enough."""
 
 from __future__ import annotations
-
-from dataclasses import fields
 
 import gradio as gr
 
 from coeval.domain import Person
 from coeval.domain.studies import StoppingRule
 from coeval.errors import InputError
-from coeval.stats.plan import Wanted, tell_plan, tell_progress, tell_rule
-from coeval.stats.sample_size import Assumed, Needed
+from coeval.stats.plan import Needed, Wanted, tell_plan, tell_progress, tell_rule
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import planning
 from coeval.usecases.access import Context
 from coeval.usecases.planning import Planning
 
-SCORES, ASSUMED = "the scores so far", "assumed spreads"
-SPREADS = {
-    "systems": "Systems",
-    "criteria": "Criteria",
-    "people": "People for each item",
-    "document": "Spread between documents",
-    "system": "Spread between a document’s outputs",
-    "criterion": "Spread between a document’s criteria",
-    "person": "Spread between people",
-    "noise": "Spread of a single score",
-}
 BEFOREHAND = (
     "Declare the rule before the first score. You can then look at the scores every day: its "
     "interval allows for repeated looks."
@@ -35,7 +21,7 @@ BEFOREHAND = (
 
 
 class PlanTab(Tab):
-    """The tab with a plan from scores or assumptions, and the rule for stopping."""
+    """The tab with a plan from the scores so far, and the rule for stopping."""
 
     title, id = "Plan", "plan"
     purpose = "Computes how many documents and people the study needs, and declares when it may stop."
@@ -47,24 +33,16 @@ class PlanTab(Tab):
 
     def build(self) -> None:
         with gr.Column(elem_classes="card"):
-            View(el("h4", "How many documents and people?"))
+            View(el("h4", "How many documents?"))
             self.planned = View(elem_id="plan-view")
             with more_settings("plan-more"):
                 wanted = self._build_wanted()
-                self.source = gr.Radio([SCORES, ASSUMED], value=SCORES, label="From", elem_id="plan-source")
-                with gr.Row(visible=False) as self.spreads:
-                    known = Assumed()
-                    assumed = [
-                        gr.Number(getattr(known, name), label=label, elem_id=f"plan-{name}", min_width=120)
-                        for name, label in SPREADS.items()
-                    ]
             with gr.Row(elem_classes="actions"):
                 work = gr.Button("Plan", variant="primary", elem_id="plan-work", scale=0, min_width=160)
         with more_settings("rule-more", "Stopping rule"):
             self._build_rule()
         self.outputs = [self.planned, self.standing, self.first, self.second, self.documents]
-        self.on(self.source.input, self.on_source, [self.source], self.spreads)
-        self.on(work.click, self.on_plan, [*wanted, self.source, *assumed], [self.planned, self.standing])
+        self.on(work.click, self.on_plan, wanted, [self.planned, self.standing])
 
     def _build_wanted(self) -> list[gr.Number]:
         wanted = Wanted()
@@ -76,12 +54,6 @@ class PlanTab(Tab):
                     label="Difference of systems to detect",
                     info="In points of the scale.",
                     elem_id="plan-points",
-                ),
-                gr.Number(
-                    wanted.phi,
-                    label="Dependability of a mean",
-                    info="As phi, from 0 to 1.",
-                    elem_id="plan-phi",
                 ),
             ]
 
@@ -118,18 +90,9 @@ class PlanTab(Tab):
             self.documents: max(1, known.rules[0].planned if known.rules else known.documents),
         }
 
-    def on_source(self, person: Person, slug: str, source: str | None) -> gr.Row:
-        return gr.Row(visible=source == ASSUMED)
-
-    def on_plan(
-        self, person: Person, slug: str, width: float | None, points: float | None, phi: float | None,
-        source: str | None, *spreads: float | None,
-    ) -> list[Node]:  # fmt: skip
-        wanted = Wanted(
-            _number(width, "a width"), _number(points, "a difference"), _number(phi, "a dependability")
-        )
-        assumed = read_spreads(spreads) if source == ASSUMED else None
-        known = planning.get_planning(self.context, person, need_task(slug), wanted, assumed)
+    def on_plan(self, person: Person, slug: str, width: float | None, points: float | None) -> list[Node]:
+        wanted = Wanted(_number(width, "a width"), _number(points, "a difference"))
+        known = planning.get_planning(self.context, person, need_task(slug), wanted)
         tell_done("The plan uses these numbers.")
         return [plan_view(known), standing_view(known)]
 
@@ -151,16 +114,6 @@ def _number(value: float | None, what: str) -> float:
     if value is None:
         raise InputError(f"Fill in {what}: the field is empty.")
     return float(value)
-
-
-def read_spreads(values: tuple[float | None, ...]) -> Assumed:
-    """Return the fields of the page as assumptions, in the order of ``SPREADS``."""
-    whole = {field.name for field in fields(Assumed) if field.type == "int"}
-    given = {
-        name: _number(value, label.lower())
-        for (name, label), value in zip(SPREADS.items(), values, strict=True)
-    }
-    return Assumed(**{name: int(value) if name in whole else value for name, value in given.items()})  # type: ignore[arg-type]
 
 
 def plan_view(known: Planning) -> Node:

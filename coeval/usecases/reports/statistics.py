@@ -11,17 +11,11 @@ import pandas as pd
 from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.safe_csv import to_csv
-from coeval.stats import (
-    build_report,
-    methods_paragraph,
-    paper_tables,
-    show_tags,
-    tables_latex,
-    tables_markdown,
-)
 from coeval.stats.basis import UNAIDED, Basis, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames
-from coeval.stats.report.paper_figures import paper_figures
+from coeval.stats.report.document import build_report, paper_tables
+from coeval.stats.report.methods import methods_paragraph
+from coeval.stats.report.tables import show_tags, tables_latex, tables_markdown
 from coeval.store.queries import criteria, reports
 from coeval.usecases.access import TEAM, Context, require_task, use_case
 from coeval.usecases.reports.report_cache import Reading, Readings, get_readings
@@ -29,8 +23,6 @@ from coeval.usecases.reports.report_process import HelperEndedError
 from coeval.usecases.reports.task_frames import MORE
 
 EVERY = tuple(MORE)
-FIGURE = "figure_"
-"""The prefix of the names of the paper's figures."""
 WHOLE = Basis()
 """All scores for the newest version of the criteria."""
 
@@ -121,34 +113,27 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
 
 @use_case(TEAM)
 def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, str | pd.DataFrame]:
-    """Return the paper's tables, figures and methods paragraph: a text or CSV data for each file name."""
-    report, reading = (
-        get_report(context, person, slug),
-        get_reading(context, person, slug, newest=True),
-    )
+    """Return the paper's tables and methods paragraph: a text or CSV data for each file name."""
+    reading = get_reading(context, person, slug, newest=True)
     with context.store.read() as db:
         votes = pd.DataFrame(
             list(reports.read(db, reports.VOTES, task=require_task(db, slug).id)),
             columns=["group", "action", "n"],
         )
-    write = partial(write_paper_tables, report=report, votes=votes if len(votes) else None)
+    write = partial(write_paper_tables, votes=votes if len(votes) else None)
     texts: dict[str, str | pd.DataFrame] = reading.compute(write, EVERY)
     return texts
 
 
-def write_paper_tables(
-    frames: StudyFrames, *, report: dict[str, Any], votes: pd.DataFrame | None
-) -> dict[str, str | pd.DataFrame]:
-    """Return the paper's tables, figures and methods paragraph: a text or CSV data for each file name."""
-    tables, figures = paper_tables(frames, report, votes), paper_figures(report)
+def write_paper_tables(frames: StudyFrames, *, votes: pd.DataFrame | None) -> dict[str, str | pd.DataFrame]:
+    """Return the paper's tables and methods paragraph: a text or CSV data for each file name."""
+    tables = paper_tables(frames, votes)
     texts: dict[str, str | pd.DataFrame] = {
-        "methods.md": show_tags(methods_paragraph(frames, report)) + "\n",
+        "methods.md": show_tags(methods_paragraph(frames, build_report(frames))) + "\n",
         "tables.md": tables_markdown(tables),
         "tables.tex": tables_latex(tables),
     }
-    texts |= {f"{table.name}.csv": table.frame for table in tables}
-    texts |= {f"{FIGURE}{figure.name}.svg": figure.svg() for figure in figures}
-    return texts | {f"{FIGURE}{figure.name}.csv": figure.frame for figure in figures}
+    return texts | {f"{table.name}.csv": table.frame for table in tables}
 
 
 @use_case(TEAM)
@@ -160,11 +145,7 @@ def get_table_files(context: Context, person: Person, slug: str, kind: str) -> d
     """
     tables = get_paper_tables(context, person, slug)
     if kind == "csv":
-        return {
-            name: to_csv(frame)
-            for name, frame in tables.items()
-            if isinstance(frame, pd.DataFrame) and not name.startswith(FIGURE)
-        }
+        return {name: to_csv(frame) for name, frame in tables.items() if isinstance(frame, pd.DataFrame)}
     names = {"md": ("methods.md", "tables.md"), "latex": ("tables.tex",)}.get(kind)
     if names is None:
         raise InputError(f"There is no format “{kind}” for tables; choose csv, md or latex.")

@@ -115,7 +115,7 @@ def test_the_report_has_the_answer_of_its_own_headline() -> None:
         for arm in ["blind" if n % 2 else "assisted"]
     ]
     study = make_frames(rows)
-    found, report = answer_section(study), build_report(study, replicates=20)
+    found, report = answer_section(study), build_report(study)
     assert report["answer"]["sentence"] == found.sentence
     assert report["answer"]["alpha"] == report["agreement"]["headline"]["value"] == found.alpha
     assert found.measured == "measured without the draft"

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
 
 from coeval.extensions.replication.arm_correlations import contrast_correlations, contrast_people
 from coeval.stats.arm_contrasts import (
@@ -16,7 +15,6 @@ from coeval.stats.arm_contrasts import (
     contrast_alphas,
     contrast_catches,
     contrast_means,
-    contrast_medians,
 )
 from coeval.stats.estimates import plain
 from coeval.stats.report.draft_account import (
@@ -46,16 +44,6 @@ def test_a_slow_person_with_many_blind_items_is_no_cost_of_the_blind_arm() -> No
     assert float(found.shown - found.other) == pytest.approx(-5)
     pooled = known.groupby("arm")["seconds"].mean()
     assert pooled["assisted"] - pooled["blind"] < -70  # what the pooled means would have said
-    assert [one.difference for one in found.people] == pytest.approx([-5, -5])
-
-
-def test_a_median_of_few_blind_documents_has_their_degrees_of_freedom() -> None:
-    rng, documents = np.random.default_rng(1), np.repeat(np.arange(30), 4)
-    arms = np.where(documents < 4, "blind", "assisted")
-    known = rows(annotator=["a", "b"] * 60, arm=arms, seconds=rng.lognormal(3, 1, 120), cluster=documents)
-    found = contrast_medians(known, "seconds").difference
-    half = (found.ci_high - found.ci_low) / 2
-    assert half / found.se == pytest.approx(scipy.stats.t.ppf(0.975, 3))
 
 
 def test_people_in_one_arm_only_are_compared_where_nobody_has_both() -> None:
@@ -70,29 +58,12 @@ def test_people_in_one_arm_only_are_compared_where_nobody_has_both() -> None:
 def test_what_is_missing_is_said() -> None:
     only = rows(annotator=list("ab"), arm="assisted", x=[1.0, 2.0])
     assert contrast_means(only, "x").difference.reason == "the arm blind has no measured values"
-    assert contrast_medians(only, "x").difference.reason == "nobody has worked in both arms"
     caught = only.assign(planted_score=False, shown_score=np.nan, draft_score=3, score=3, criterion="c")
     assert "no wrong score" in str(contrast_catches(caught).difference.reason)
     assert (
         contrast_means(only, "x", Arms("evidence")).difference.reason
         == "the arm evidence has no measured values"
     )
-
-
-def test_blind_scores_that_would_settle_it_shrink_the_error_as_said() -> None:
-    rng = np.random.default_rng(4)
-
-    def study(blind: int) -> pd.DataFrame:
-        arm = np.repeat(["assisted", "blind"], [4_000, blind])
-        x = rng.normal(0, 1, len(arm)) + np.where(arm == "blind", 0.0, 0.15)
-        return rows(annotator=rng.choice(list("abcd"), len(arm)), arm=arm, x=x)
-
-    few = contrast_means(study(60), "x")
-    while few.needed in (0, None) or few.difference < 0.1:
-        few = contrast_means(study(60), "x")
-    enough = [contrast_means(study(60 + few.needed), "x").difference for _ in range(40)]
-    half = np.mean([(one.ci_high - one.ci_low) / 2 for one in enough])
-    assert half == pytest.approx(float(few.difference), rel=0.15)
 
 
 def test_correlations_are_those_of_numpy() -> None:
@@ -114,7 +85,7 @@ def test_people_are_paired_where_they_have_both_arms() -> None:
     )
     pull = np.where(known["arm"] == "assisted", 1.0, 0.2)
     found = contrast_people(known.assign(score=pull * known["draft"] + rng.normal(0, 0.5, size)), "draft")
-    assert found.within and found.difference.ci_low > 0.1 and len(found.people) == 4
+    assert found.within and found.difference.ci_low > 0.1
 
 
 def test_catches_are_beside_what_blind_people_do_by_themselves() -> None:
@@ -136,7 +107,7 @@ def test_catches_are_beside_what_blind_people_do_by_themselves() -> None:
 def test_the_section_finds_what_the_simulator_put_in() -> None:
     design = Drafted(documents=400, people=8, pull=0.4, time=0.6)
     found = design.account(design.rows(np.random.default_rng(7)))
-    assert float(found["time_ratio"]) == pytest.approx(0.6, abs=0.03)
+    assert found["seconds"].ci_high < 0
     assert float(found["pull"]) == pytest.approx(0.4, abs=0.06)
     assert found["adoption"] > 0.1 and found["distance"] < -0.1 and found["caught"] < -0.15
 
@@ -202,7 +173,7 @@ def test_alphas_of_criteria_on_different_scales_are_not_pooled() -> None:
     assert found.difference.ci_low < 0 < found.difference.ci_high
 
 
-def test_catches_by_annotator_and_overall() -> None:
+def test_catches_of_all_people() -> None:
     known = pd.DataFrame(
         [
             {"annotator": name, "arm": "assisted", "criterion": "c", "cluster": n, "draft_score": 3.0}
@@ -212,10 +183,7 @@ def test_catches_by_annotator_and_overall() -> None:
         ]
     )
     found = contrast_catches(known)
-    assert found.shown == 0.5 and {one.annotator: one.shown for one in found.people} == {
-        "nodder": 0.0,
-        "reader": 1.0,
-    }
+    assert found.shown == 0.5
 
 
 def test_the_section_says_what_it_cannot_say() -> None:
@@ -231,7 +199,7 @@ def test_the_section_says_what_it_cannot_say() -> None:
     assert "drawn at random" in said and "drawn at random" not in section.paragraph
     assert "People gave the draft's score" in section.paragraph and "unknown" in section.paragraph
     names = [table.name for table in draft_account_tables(section)]
-    assert names == ["what_the_drafts_did", "what_the_drafts_did_by_person", "what_the_design_cannot_say"]
+    assert names == ["what_the_drafts_did", "what_the_design_cannot_say"]
     spelled = plain(section)["arms"][0]["measures"][0]["difference"]
     assert {"value", "ci_low", "ci_high", "people_ci_low"} <= set(spelled)
 
@@ -245,9 +213,7 @@ def test_experts_who_are_the_reference_are_not_held_against_it() -> None:
     section = draft_account_section(make_frames(both, criteria=("c0", "c1")))
     assert section.reference == "scores that experts gave without the draft"
     accurate = section.arms[0].of("accurate")
-    assert 0.3 < float(accurate.blind.value) < 1 and "e" not in {
-        one.annotator for one in accurate.per_annotator
-    }
+    assert 0.3 < float(accurate.blind.value) < 1
 
 
 def test_without_references_the_frames_are_as_before() -> None:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import pytest
 
-from coeval.stats import build_report
-from coeval.stats.judges.two_judges import flip_rate
-from coeval.stats.report.model_vs_model import flips_section, flips_tables
-from tests.support.studies.stats_frames import make_frames
+from coeval.stats.judges.closeness import flip_rate
 
 
 def simulate(
@@ -58,32 +52,3 @@ def test_it_is_unbiased_and_its_interval_covers_the_truth(answers: int) -> None:
     ]
     assert float(np.mean(found)) == pytest.approx(truth, abs=0.01)
     assert sum(one.ci_low <= truth <= one.ci_high for one in found) >= 178
-
-
-def test_the_report_has_the_rate_of_every_run_with_several_answers() -> None:
-    drafts: list[dict[str, Any]] = [
-        {
-            "run": 1,
-            "run_label": "judge",
-            "instance": f"{n}{system}",
-            "score": 3.0,
-            "samples": (2.0, 4.0) if n % 4 == 0 else (4.0, 4.0),
-        }
-        for n in range(20)
-        for system in "ab"
-    ] + [{"instance": f"{n}a", "score": 3.0, "run": 2, "run_label": "once"} for n in range(20)]
-    places = [
-        {"instance": f"{n}{system}", "document": f"d{n}", "system": system}
-        for n in range(20)
-        for system in "ab"
-    ]
-    study = make_frames(drafts=drafts, instances=pd.DataFrame(places))
-    (row,) = flips_section(study)
-    assert (row.label, row.threshold, row.share.get("n"), row.share.get("answers")) == ("judge", 3.0, 40, 2.0)
-    assert float(row.share.value) == 0.25 and row.share.get("clusters") == 20
-    assert 0.02 < row.share.get("ci_low") < 0.15 and 0.35 < row.share.get("ci_high") < 0.5
-    (table,) = flips_tables([row])
-    assert table.frame.iloc[0][["judge", "at_least", "changes"]].tolist() == ["judge", 3.0, 0.25]
-    report = build_report(study, replicates=50)
-    assert report["verdict_flips"][0]["share"]["value"] == 0.25
-    assert flips_tables([]) == []

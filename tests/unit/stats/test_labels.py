@@ -9,14 +9,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coeval.stats import behaviour_section, build_report, draft_account_section, score_change_section
+from coeval.stats import build_report
 from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
-from coeval.stats.report.activity import compared_distributions, quotes_section
+from coeval.stats.report.activity import (
+    compared_distributions,
+    quotes_section,
+    score_change_section,
+)
 from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.document import study_notes
+from coeval.stats.report.draft_account import draft_account_section
 from coeval.stats.report.first_scores import first_effect
 from coeval.stats.report.model_vs_people import choose_labels
-from coeval.stats.report.systems import systems_section
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
@@ -44,7 +48,7 @@ def test_the_labels_are_blind_scores_and_first_scores() -> None:
     assert (labels.kind, labels.leaned) == ("blind and first", False)
     given = labels.scored.groupby(["annotator", "arm"])["score"].apply(list).to_dict()
     assert given == {("ann", "blind"): [2.0, 2.0], ("cy", "first"): [1.0, 1.0]}
-    section = alignment_section(mixed(), replicates=20)
+    section = alignment_section(mixed())
     assert (section.n_labels, section.n_blind, section.n_first) == (4, 2, 2)
     # the people's median of each unit is 1.5 and the model's score 3: it is 1.5 above
     assert section.runs[0].against.confusion.bias == pytest.approx(1.5)
@@ -94,7 +98,7 @@ def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) 
     found, other = (draft_account_section(part).arms[0] for part in (ours, theirs))
     for name in ("adoption", "distance", "agreement"):
         assert found.of(name).difference.value == other.of(name).difference.value
-    reports = [build_report(part, replicates=20) for part in (ours, theirs)]
+    reports = [build_report(part) for part in (ours, theirs)]
     model = [[row for row in report["agreement"]["pairwise"] if row["b"] == "llm"] for report in reports]
     assert model[0] == model[1] and len(model[0]) == 5
     assert reports[0]["agreement"]["humans"] != reports[1]["agreement"]["humans"]
@@ -120,7 +124,6 @@ def test_the_arm_first_has_its_own_figures() -> None:
     assert (section.n, section.n_instances) == (2, 2)
     assert (shares.same_before, shares.same_after, section.adoption.value) == (0.0, 1.0, 1.0)
     assert (shares.towards, shares.away, shares.kept) == (1.0, 0.0, 0.0)
-    assert behaviour_section(mixed()).behaviours.first.n == 2
     people = next(row for row in compared_distributions(mixed()) if row.source == "people")
     assert people.counts["1"] >= 2, "the first scores from before the draft was shown are compared"
 
@@ -150,7 +153,7 @@ def test_quotes_are_counted_by_run_and_criterion() -> None:
         ("clear", 0.25),
         ("true", 1.0),
     ]
-    assert build_report(study, replicates=20)["quotes"]["per_run"][0]["not_found"] == 4
+    assert build_report(study)["quotes"]["per_run"][0]["not_found"] == 4
 
 
 def test_drafts_without_quotes_say_so() -> None:
@@ -169,36 +172,3 @@ def test_a_shared_statistic_is_computed_once_for_each_study() -> None:
     first, second = mixed(), mixed()
     assert [counted(first), counted(first, step=1), counted(first, step=2), counted(second)] == [7, 7, 8, 7]
     assert seen == [1, 2, 1]
-
-
-def _judged_study(picked: str, drafted: bool) -> StudyFrames:
-    """80 items that a judge scored, 30 of them scored by a person: drawn by chance, or the best of the judge's."""
-    rng = np.random.default_rng(4)
-    judged = np.clip(np.rint(rng.normal(3, 1, 80)), 1, 5)
-    chosen = rng.permutation(80)[:30] if picked == "chance" else np.argsort(judged)[-30:]
-    items = [f"i{k:02}" for k in range(80)]
-    drafts = [{"instance": item, "score": score} for item, score in zip(items, judged, strict=True)]
-    scores = [
-        {"annotator": "ann", "instance": items[k], "score": float(judged[k]), "arm": "blind",
-         "draft_score": float(judged[k]) if drafted else np.nan}
-        for k in chosen
-    ]  # fmt: skip
-    instances = pd.DataFrame({"instance": items, "document": None, "system": "s"})
-    return make_frames(scores, drafts, instances=instances)
-
-
-@pytest.mark.parametrize(
-    ("picked", "drafted", "valid", "said"),
-    [
-        ("chance", True, True, "the arm blind, drawn at random"),
-        ("chance", False, False, "the study does not show that the labelled units were drawn"),
-        ("best", True, False, "differently from the others, so they were not chosen by chance"),
-    ],
-)
-def test_a_prediction_powered_mean_says_how_its_labels_were_chosen(
-    picked: str, drafted: bool, valid: bool, said: str
-) -> None:
-    (row,) = systems_section(_judged_study(picked, drafted), replicates=50)
-    powered = row.prediction_powered
-    assert powered.value.defined and powered.get("valid") is valid and said in powered.get("draw")
-    assert powered.get("interval_kind") == "prediction-powered, cross-fitted, t over instances with labels"

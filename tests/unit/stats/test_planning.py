@@ -11,16 +11,17 @@ import pytest
 from coeval.domain.studies import StoppingRule
 from coeval.stats.basis import Basis
 from coeval.stats.frames import ACTION_COLUMNS, DRAFT_COLUMNS, SCORE_COLUMNS, StudyFrames
-from coeval.stats.plan import Wanted, follow_rule, plan_study, tell_plan, tell_progress
-from coeval.stats.sample_size import (
-    Assumed,
+from coeval.stats.plan import (
     Finished,
+    Wanted,
     betting_interval,
     documents_for_difference,
     documents_for_width,
-    people_for,
-    pilot_from,
+    follow_rule,
     pilot_of,
+    plan_study,
+    tell_plan,
+    tell_progress,
 )
 from tests.benchmarks.coverage import simulate, stopping_cells
 from tests.support.studies.stats_frames import make_frames, simulate_frames
@@ -37,26 +38,6 @@ def test_documents_by_hand() -> None:
         documents_for_width(0.05, 25, 0)
 
 
-def test_people_by_hand() -> None:
-    # phi of k people is 1 / (1 + 2 / k) for equal components: 8 people give .8
-    assert people_for(1, 1, 1, 0.8) == 8
-    assert people_for(0, 1, 1, 0.8) is None
-
-
-def test_an_assumed_study_shows_the_spread_that_was_assumed() -> None:
-    # without anything but noise of 1 point and documents of 1: half of the variance is the documents'
-    wide = Assumed(criteria=1, people=4, document=1, system=0, criterion=0, person=0, noise=1, low=1, high=9)
-    found = pilot_from(wide)
-    assert found.item == pytest.approx(1, rel=0.2) and found.residual == pytest.approx(1.08, rel=0.1)
-    assert float(found.alpha) == pytest.approx(0.48, abs=0.06)
-    with pytest.raises(ValueError, match="1 people cannot be planned for"):
-        pilot_from(replace(wide, people=1))
-    with pytest.raises(ValueError, match="spread of -1"):
-        pilot_from(replace(wide, noise=-1))
-    with pytest.raises(ValueError, match="at least two points"):
-        pilot_from(replace(wide, high=1))
-
-
 def test_a_study_without_scores_plans_nothing_and_says_so() -> None:
     empty = StudyFrames(
         "t", ["c"], {"c": (1, 5)}, pd.DataFrame({"instance": ["i"], "document": ["d"], "system": ["s"]}),
@@ -65,7 +46,7 @@ def test_a_study_without_scores_plans_nothing_and_says_so() -> None:
     )  # fmt: skip
     plan = plan_study(pilot_of(empty), Wanted())
     told = " ".join(tell_plan(plan))
-    assert plan.alpha.documents is None and plan.people is None and "Nobody has scored anything yet" in told
+    assert plan.alpha.documents is None and "Nobody has scored anything yet" in told
     progress = follow_rule(StoppingRule(0.3, 40, "s", "t"), plan.pilot)
     assert not progress.enough and "no finished document" in progress.reason
 
@@ -78,16 +59,14 @@ def test_scores_that_cannot_be_compared_are_not_said_to_be_none(people: str, rea
     rows = [{"annotator": person, "instance": item, "score": 3} for person in people for item in "123"]
     told = " ".join(tell_plan(plan_study(pilot_of(make_frames(rows)), Wanted())))
     assert "Nobody has scored" not in told and told.startswith("From the scores of 3 instances so far.")
-    assert reason in told and told.endswith(
-        "Have two people score the same outputs, or plan from assumed spreads."
-    )
+    assert reason in told and told.endswith("Have two people score the same outputs.")
 
 
 def test_a_study_is_planned_from_its_scores() -> None:
     pilot = pilot_of(simulate_frames())
     plan = plan_study(pilot, Wanted(width=0.1))
     assert plan.alpha.documents and plan.alpha.low < plan.alpha.documents < plan.alpha.high
-    assert pilot.differences and plan.people
+    assert pilot.differences
     first = pilot.differences[0]
     rule = StoppingRule(5.0, 20, first.b, first.a)
     progress = follow_rule(rule, pilot)
@@ -107,8 +86,8 @@ def test_a_plan_from_few_documents_says_first_that_it_is_early() -> None:
 @pytest.mark.parametrize(
     ("arm", "told"),
     [
-        ("", "Alpha uses blind scores; differences between systems and variance components use all scores"),
-        ("assisted", "Alpha, differences between systems and variance components use all scores"),
+        ("", "Alpha uses blind scores; differences between systems use all scores"),
+        ("assisted", "Alpha and differences between systems use all scores"),
     ],
 )
 def test_a_plan_says_which_scores_its_numbers_come_from(arm: str, told: str) -> None:

@@ -36,8 +36,7 @@ from coeval.stats.clusters import DOCUMENTS, parse_clusters
 from coeval.stats.estimates import adjust_holm
 from coeval.stats.frames import ASSISTED, BLIND, TEAM, StudyFrames
 from coeval.stats.judges.alternative_annotator import EPSILONS
-from coeval.stats.judges.closeness import LEVEL, equivalence_test
-from coeval.stats.judges.two_judges import flip_rate
+from coeval.stats.judges.closeness import LEVEL, equivalence_test, flip_rate
 from coeval.stats.report.model_vs_model import list_judges
 from coeval.stats.report.model_vs_people import JudgeRow, choose_labels, judge_row
 

@@ -22,7 +22,7 @@ from coeval.extensions.judge.runtime.system_differences import (
     compare_systems,
 )
 from coeval.stats.estimates import Spelled
-from coeval.stats.judges.two_judges import flip_rate
+from coeval.stats.judges.closeness import flip_rate
 
 LEVEL = 0.05
 MISSING = 0.2

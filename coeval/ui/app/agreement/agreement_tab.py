@@ -234,7 +234,7 @@ def warm_up_soon() -> None:
 
 def warm_up() -> None:
     """Compute and draw an alpha, as the first section does."""
-    alpha = krippendorff_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4], replicates=20)
+    alpha = krippendorff_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4])
     forest_figure({"warm": alpha}).draw().to_json()
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 
 from coeval.stats.estimates import Estimate
 from coeval.stats.judges.correlation import LEVELS
-from coeval.stats.report.activity import Distribution, compared_distributions, quotes_section
-from coeval.stats.report.alignment import AlignmentSection, alignment_section
+from coeval.stats.report.activity import Distribution, compared_distributions, quotes_section, quotes_tables
+from coeval.stats.report.alignment import AlignmentSection, alignment_section, alignment_tables
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED
 from coeval.stats.report.document import section_notes
 from coeval.stats.report.model_vs_people import JudgeRow
@@ -19,15 +19,16 @@ from coeval.ui.app.agreement.figures import (
     Page,
     banner,
     crossed,
+    show_table,
     tile,
     too_few,
     verdict_view,
 )
-from coeval.ui.app.agreement.judge_tables import COEFFICIENTS, judge_tables, quotes_table
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.components.view import Node
 
+COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
 SOURCE = "Test: alternative annotator test (Calderon et al., 2025), adjusted over criteria (Holm)."
 
 
@@ -42,7 +43,7 @@ def build(get: Get) -> Iterator[Page]:
                 UNDEFINED,
             ),
             figures=[shares],
-            tables=[quotes_table(quotes)],
+            tables=[*map(show_table, quotes_tables(quotes))],
             scope=plural(section.n_labels, "score") if section.n_labels else "no scores by people",
         )
         return
@@ -55,7 +56,7 @@ def build(get: Get) -> Iterator[Page]:
             confusion_figure(run),
             shares,
         ],
-        tables=[*judge_tables(section, run), quotes_table(quotes)],
+        tables=[*map(show_table, alignment_tables(section)[:2]), *map(show_table, quotes_tables(quotes))],
         notes=section_notes({"alignment": section, "quotes": quotes}),
         scope=_scope(section),
     )
@@ -159,7 +160,6 @@ def _correlation_tile(run: JudgeRow) -> Node | None:
     """
     mean, pooled = run.correlations_mean, run.against.correlations
     level = "document" if mean.document.kendall.value.defined else "dataset"
-    accuracy = run.against.pairwise_accuracy.accuracy
     return tile(
         "Kendall's tau-b",
         mean.of(level).kendall.value,
@@ -168,7 +168,6 @@ def _correlation_tile(run: JudgeRow) -> Node | None:
         more=(
             f"mean of {plural(mean.of(level).n_criteria, 'criterion', 'criteria')}",
             f"pooled {number(pooled.of(level).kendall)}",
-            f"pairwise accuracy {shown(accuracy)}" if accuracy.defined else "",
         ),
     )
 

@@ -17,12 +17,12 @@ from coeval.stats.report.draft_account import (
     DraftAccount,
     DraftEffects,
     draft_account_section,
+    draft_account_tables,
     draft_effects_section,
 )
 from coeval.stats.report.first_scores import FirstEffect, FirstShares
-from coeval.stats.report.model_vs_model import mean_pairwise
-from coeval.ui.app.agreement.figures import Figure, Get, Page, banner, data_table, split_estimates, tile
-from coeval.ui.app.agreement.judge_tables import pairwise_table
+from coeval.stats.report.model_vs_model import mean_pairwise, pairwise_correlation_tables
+from coeval.ui.app.agreement.figures import Figure, Get, Page, banner, show_table, split_estimates, tile
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import brief, number, numbered, percent, plural, shown
 from coeval.ui.components.view import Node, el
@@ -32,7 +32,7 @@ MEASURES = ("adoption", "distance")
 
 
 def build(get: Get) -> Iterator[Page]:
-    section = get(draft_account_section, tables=("actions", "references"))
+    section = get(draft_account_section, tables=("references",))
     effects, scope = get(draft_effects_section), _page_scope(section, get(arm_counts))
     words = describe_effects(effects)
     yield Page(
@@ -40,7 +40,11 @@ def build(get: Get) -> Iterator[Page]:
         banner=_missing_arm(section),
         tiles=[_pull_tile(effects), _adoption_tile(effects), _agreement_tile(section.main)],
         figures=_figures(section),
-        tables=[pairwise_table(get(mean_pairwise)), *_caught_table(section)],
+        tables=[
+            *map(
+                show_table, [*draft_account_tables(section), *pairwise_correlation_tables(get(mean_pairwise))]
+            )
+        ],
         notes=section_notes({"drafts": section}),
         scope=scope,
     )
@@ -264,23 +268,3 @@ def first_words(first: FirstEffect) -> str:
         f"{shown(first.adoption.value)} for these people. {percent(shares.towards)} moved towards the draft, "
         f"{percent(shares.away)} moved away, and {percent(shares.kept)} did neither."
     )
-
-
-def _caught_table(section: DraftAccount) -> list[Node | None]:
-    """Return the table of caught planted errors, by annotator."""
-    planted, rows = section.planted, []
-    if section.main and planted.n:
-        caught = section.main.of("caught")
-        rows = [("everybody", "wrong scores", shown(caught.shown.value, percent), f"{planted.n:,}")]
-        rows += [
-            (row.annotator, "wrong scores", percent(row.shown), f"{row.n_shown:,}")
-            for row in caught.per_annotator
-        ]
-    if planted.n_lines:
-        lines = shown(planted.lines_caught.value, percent)
-        rows.insert(
-            min(1, len(rows)), ("everybody", "lines of another instance", lines, f"{planted.n_lines:,}")
-        )
-    frame = pd.DataFrame(rows, columns=["Person", "Planted error", "Caught [95%]", "Planted"])
-    note = "caught: the wrong score was changed, or the line was revised or deleted"
-    return [data_table("Planted errors caught", frame, note)]

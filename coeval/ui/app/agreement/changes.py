@@ -1,46 +1,33 @@
-"""People's changes: actions on drafted lines, moved scores, the four behaviours."""
+"""People's changes: actions on drafted lines and moved scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from coeval.stats.actions import ACTIONS, KINDS, ActionRates, ArmBehaviours, FourBehaviours, Rates
+from coeval.stats.actions import ACTIONS, KINDS, ActionRates, Rates
 from coeval.stats.estimates import Estimate
 from coeval.stats.report.activity import (
-    CriterionChanges,
     ScoreChangeSection,
-    actions_by_annotator,
-    actions_by_criterion,
     actions_section,
+    actions_tables,
     behaviour_section,
+    behaviour_tables,
     score_change_section,
+    score_change_tables,
     score_moves,
 )
 from coeval.stats.report.document import section_notes
-from coeval.ui.app.agreement.figures import (
-    NO_PLANTED,
-    Figure,
-    Get,
-    Page,
-    crossed,
-    data_table,
-    items_table,
-    message,
-    tile,
-)
+from coeval.ui.app.agreement.figures import NO_PLANTED, Figure, Get, Page, crossed, message, show_table, tile
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import natural, numbered, percent, plain_number, plural
+from coeval.ui.components.number_words import percent, plain_number, plural
 from coeval.ui.components.view import Node
 
-BEHAVIOURS = ("nearer", "kept", "elsewhere", "far")
-ARMS = {"assisted": "With the draft", "blind": "Blind", "first": "Scored first, then saw the draft"}
 NOTHING_DRAFTED = (
     "All these scores were given without a draft. Draft evaluations in Set-up so that people can act on them."
 )
-SIGNS = {"approve": "✓ approve", "revise": "✎ revise", "delete": "✕ delete", "add": "+ add"}
 
 
 def build(get: Get) -> Iterator[Page]:
@@ -49,19 +36,17 @@ def build(get: Get) -> Iterator[Page]:
     if not actions.overall.n and not moved.overall.n:
         yield Page(banner=message("Nobody has changed a draft", NOTHING_DRAFTED))
         return
-    notes = section_notes({"actions": actions, "score_change": moved, "behaviour": behaviour})
+    notes = section_notes({"actions": actions, "score_change": moved})
     yield Page(
         tiles=[kept_tile(moved), _approved_tile(actions), _deleted_tile(actions)],
         figures=[
             actions_figure(actions),
-            behaviour_figure(behaviour.behaviours),
             moves_figure(get(score_moves)),
         ],
         tables=[
-            _criteria_table(get(actions_by_criterion, tables=("actions",))),
-            _people_table(get(actions_by_annotator, tables=("actions",))),
-            _changes_table(moved),
-            _behaviour_table(behaviour.behaviours),
+            *map(show_table, actions_tables(actions)),
+            *map(show_table, score_change_tables(moved)),
+            *map(show_table, behaviour_tables(behaviour)),
         ],
         notes=notes,
     )
@@ -170,105 +155,3 @@ def _moves_words(moves: pd.DataFrame) -> Iterator[str]:
         if rows["n"].sum():
             kept = rows.loc[rows["person"] == draft, "share"].sum()
             yield f"Drafted {draft:g}: {percent(kept)} kept, n {rows['n'].sum():,}."
-
-
-def behaviour_figure(behaviour: FourBehaviours) -> Figure:
-    """Return the chart of the four behaviours by arm; the blind arm is compared with the hidden draft."""
-    arms = {title: behaviour.of(arm) for arm, title in ARMS.items()}
-    rows = [
-        {
-            "label": name.capitalize(),
-            "series": arm,
-            "value": float(behaviours.of(name).rate),
-            "n": behaviours.of(name).n,
-            "low": float("nan"),
-            "high": float("nan"),
-            "about": f"{percent(behaviours.of(name).rate, 1)} · n {behaviours.of(name).n:,}",
-        }
-        for arm, behaviours in arms.items()
-        if behaviours.n
-        for name in BEHAVIOURS
-    ]
-    frame = pd.DataFrame(rows, columns=["label", "series", "value", "n", "low", "high", "about"])
-    words = " ".join(
-        f"{arm}: " + ", ".join(f"{name} {percent(behaviours.of(name).rate, 1)}" for name in BEHAVIOURS) + "."
-        for arm, behaviours in arms.items()
-        if behaviours.n
-    )
-    return Figure(
-        "behaviours",
-        "People's actions on the draft's score",
-        frame.rename(columns={"label": "behaviour", "series": "arm", "value": "share"}).drop(
-            columns=["low", "high", "about"]
-        ),
-        lambda: charts.pairs(frame, words, title="share of submissions", percent=True, domain=(0.0, 1.0)),
-        words or "No submission can be classified: this needs a drafted score and two other people.",
-        width="wide",
-        note="compared with the median of the other people; see the table for the rules",
-    )
-
-
-def _criteria_table(by_criterion: dict[str, Rates]) -> Node | None:
-    names = numbered(list(by_criterion))
-    return _actions_table(
-        "Actions by criterion", "Criterion", {names[text]: rates for text, rates in by_criterion.items()}
-    )
-
-
-def _people_table(by_person: dict[str, Rates]) -> Node | None:
-    ordered = dict(sorted(by_person.items(), key=lambda entry: natural(entry[0])))
-    return _actions_table("Actions by person", "Person", ordered)
-
-
-def _actions_table(title: str, what: str, by_name: dict[str, Rates]) -> Node | None:
-    rows = [
-        (name, *(percent(rates.of(action), 1) for action in ACTIONS), f"{rates.n:,}")
-        for name, rates in by_name.items()
-    ]
-    frame = pd.DataFrame(rows, columns=[what, *(SIGNS[action] for action in ACTIONS), "Lines"])
-    return data_table(title, frame, "assisted submissions", rows="rows.csv")
-
-
-def _changes_table(moved: ScoreChangeSection) -> Node | None:
-    names = numbered([part.criterion for part in moved.per_criterion])
-    columns: dict[str, Callable[[CriterionChanges], str]] = {
-        "Criterion": lambda row: names[row.criterion],
-        "Raised": lambda row: _share(row.changes.raised, row.changes.n),
-        "Lowered": lambda row: _share(row.changes.lowered, row.changes.n),
-        "Kept": lambda row: _share(row.changes.unchanged, row.changes.n),
-        "Mean change": lambda row: plain_number(row.changes.mean_change),
-        "Scores": lambda row: f"{row.changes.n:,}",
-    }
-    note = "assisted submissions with a drafted score"
-    return items_table("Score changes by criterion", moved.per_criterion, columns, note)
-
-
-def _share(n: int, of: int) -> str:
-    return percent(n / of if of else None, 1)
-
-
-def _behaviour_table(behaviour: FourBehaviours) -> Node | None:
-    arms = [arm for arm in ARMS if behaviour.of(arm).n] or ["assisted", "blind"]
-    frame = pd.DataFrame(
-        [
-            (
-                name.capitalize(),
-                behaviour.definitions[name],
-                *(cell for arm in arms for cell in _behaviour_cells(behaviour.of(arm), name)),
-            )
-            for name in BEHAVIOURS
-        ],
-        columns=["Behaviour", "Rule", *(column for arm in arms for column in (ARMS[arm], "n"))],
-    )
-    left = behaviour.assisted.n_left_out
-    note = (
-        f"{plural(left, 'submission')} left out: no drafted score, a planted error, or fewer than two other people"
-        if left
-        else ""
-    )
-    return data_table("The four behaviours", frame, note)
-
-
-def _behaviour_cells(behaviours: ArmBehaviours, name: str) -> tuple[str, str]:
-    share = behaviours.of(name)
-    return (percent(share.rate, 1), f"{share.n:,}") if behaviours.n else ("–", "0")

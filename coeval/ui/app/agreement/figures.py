@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ import pandas as pd
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import Answer
-from coeval.ui.components.number_words import facts, interval, left_out, number
-from coeval.ui.components.view import Node, T, el, table
+from coeval.stats.report.tables import Table
+from coeval.ui.components.number_words import brief, facts, interval, left_out, number, shown
+from coeval.ui.components.view import Node, el, table
 
 MOST_NAMES = 6
 _UNDEFINED = re.compile(r"undefined(?:: (.*))?", re.S)
@@ -256,18 +257,29 @@ def data_table(
     )
 
 
-def items_table(
-    title: str,
-    items: Iterable[T],
-    columns: Mapping[str, Callable[[T], str]],
-    note: str = "",
-    *,
-    rows: str = "scores.csv",
-    half: bool = False,
-) -> Node | None:
-    """Return a card with a row for each item; ``columns`` maps a heading to the function that returns its text."""
-    texts = [[cell(one) for cell in columns.values()] for one in items]
-    return data_table(title, pd.DataFrame(texts, columns=list(columns)), note, rows=rows, half=half)
+def show_table(table: Table) -> Node | None:
+    """Return the card of a table of the report; None if it has no row."""
+    return data_table(table.title, _as_texts(table.frame), table.note)
+
+
+def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return numbers in the page's format: intervals in the column of their value, and headings as words.
+
+    >>> _as_texts(pd.DataFrame({"share": [0.5], "ci_low": [0.4], "ci_high": [0.6], "n_pairs": ["9"]}))
+          Share [95%] N pairs
+    0  .50 [.40, .60]       9
+    """
+    words = frame.map(lambda value: brief(value) if isinstance(value, float) else str(value))
+    for place, name in enumerate(frame.columns):
+        level = re.fullmatch(r"(?:\w+_)?ci(90)?_low", str(name))
+        if level is None or not place:
+            continue
+        high, before = f"{str(name).removesuffix('low')}high", frame.columns[place - 1]
+        ends = zip(frame[name], frame[high], strict=True)
+        spans = ["" if pd.isna(low) else f" [{shown(low)}, {shown(up)}]" for low, up in ends]
+        words[before] = [value + span for value, span in zip(words[before], spans, strict=True)]
+        words = words.drop(columns=[name, high]).rename(columns={before: f"{before} [{level[1] or 95}%]"})
+    return words.rename(columns=lambda name: str(name).replace("_", " ").capitalize())
 
 
 def crossed(frame: pd.DataFrame, x: str, y: str) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,30 +16,20 @@ from coeval.stats.report.activity import actions_section, score_change_section
 from coeval.stats.report.agreement import (
     AgreementSection,
     Headline,
-    Part,
-    Without,
     agreement_section,
+    agreement_tables,
     people_alphas,
 )
 from coeval.stats.report.answer import build_answer
 from coeval.stats.report.document import section_notes
 from coeval.stats.report.draft_account import draft_effects_section
 from coeval.stats.report.missing import missing_section
-from coeval.stats.report.raters import SHOWN, RaterPair
+from coeval.stats.report.raters import RaterPair
 from coeval.ui.app.agreement.assistance import pull_tile
 from coeval.ui.app.agreement.changes import actions_figure, kept_tile
-from coeval.ui.app.agreement.figures import Figure, Get, Page, answer_view, items_table, split_estimates, tile
+from coeval.ui.app.agreement.figures import Figure, Get, Page, answer_view, show_table, split_estimates, tile
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import (
-    brief,
-    natural,
-    number,
-    numbered,
-    p_value,
-    percent,
-    plural,
-    shown,
-)
+from coeval.ui.components.number_words import brief, natural, number, numbered, percent, plural, shown
 from coeval.ui.components.view import Node
 
 MODEL = "Model"
@@ -68,7 +58,7 @@ def build(get: Get) -> Iterator[Page]:
         page,
         tiles=[*page.tiles, _same_score_tile(section), pull_tile(effects)],
         figures=[*page.figures, heatmap_figure(section.pairwise, section.planted)],
-        tables=[_coefficients_table(section), _left_out_table(section), _parts_table(section)],
+        tables=[*map(show_table, agreement_tables(section)[:2])],
         notes=[get(missing_section).sentence, *section_notes({"agreement": section})],
     )
     yield page
@@ -226,80 +216,3 @@ def heatmap_words(rows: pd.DataFrame) -> str:
         f"Ordinal alpha of {plural(len(rows), 'pair')} of raters. Highest: {_pair_words(best)}. "
         f"Lowest: {_pair_words(worst)}."
     )
-
-
-def _coefficients_table(section: AgreementSection) -> Node | None:
-    values: dict[str, Any] = {f"Alpha, {level}, people": section.humans[level] for level in SHOWN}
-    with_model = section.humans_and_llm
-    if not section.planted and _n_raters(with_model) > _n_raters(section.humans):
-        values |= {f"Alpha, {level}, people and model": with_model[level] for level in SHOWN}
-    values |= {
-        "AC1": section.coefficients.ac1.value,
-        "AC2, quadratic": section.coefficients.ac2.value,
-        "Fleiss' kappa": section.coefficients.fleiss.value,
-    }
-    values |= {name: form.value for name, form in section.icc.items()}
-    columns: dict[str, Callable[[str], str]] = {
-        "Coefficient": str,
-        "Value [95%]": lambda name: shown(values[name]),
-        "Units": lambda name: _count(values[name], "n_units", "n"),
-        "People": lambda name: _count(values[name], "n_annotators"),
-    }
-    note = "pooled over the units of all criteria" + (f" · {WITHOUT_MODEL}" if section.planted else "")
-    return items_table("Coefficients, pooled", values, columns, note, rows="reliability.csv", half=True)
-
-
-def _n_raters(alphas: Mapping[Any, Estimate]) -> int:
-    return int(alphas["ordinal"].details.get("n_annotators") or 0)
-
-
-def _count(value: Any, *names: str) -> str:
-    details = value.details if isinstance(value, Estimate) else {}
-    return next((f"{details[name]:,.0f}" for name in names if details.get(name) is not None), "")
-
-
-def _parts_table(section: AgreementSection) -> Node | None:
-    parts = [
-        (kind, part)
-        for kind, found in (
-            ("Criterion", [row.part for row in section.per_criterion]),
-            ("System", section.by_system),
-            ("Group", section.by_group),
-            ("Arm", section.by_arm),
-        )
-        for part in found
-    ]
-    columns: dict[str, Callable[[tuple[str, Part]], str]] = {
-        "": lambda row: row[0],
-        "Part": lambda row: row[1].name,
-        "Alpha, ordinal [95%]": lambda row: shown(row[1].humans["ordinal"]),
-        "Replicates < .667": lambda row: percent(row[1].p_below_667),
-        "AC2 [95%]": lambda row: shown(row[1].coefficients.ac2.value),
-        "Same score": lambda row: percent(row[1].coefficients.percent.value),
-        "Units": lambda row: f"{row[1].counts.n_units:,}",
-        "People": lambda row: f"{row[1].counts.n_annotators:,}",
-        "Draft in view": lambda row: f"{row[1].drafts_in_view.n:,} of {row[1].drafts_in_view.of:,}",
-    }
-    title = "By criterion, system, group and arm"
-    return items_table(title, parts, columns, "over people", rows="reliability.csv")
-
-
-def thousandth(value: float) -> str:
-    return number(value, 3)
-
-
-def _left_out_table(section: AgreementSection) -> Node | None:
-    people = sorted(section.leave_one_out, key=lambda row: natural(row.annotator))
-    columns: dict[str, Callable[[Without], str]] = {
-        "Person left out": lambda row: row.annotator,
-        "Their scores": lambda row: f"{row.n_ratings:,}",
-        "Alpha, ordinal": lambda row: shown(row.ordinal),
-        "Change [95%]": lambda row: shown(row.difference.value, thousandth),
-        "p": lambda row: p_value(row.difference.get("p_value")),
-        "p, adjusted": lambda row: p_value(row.difference.get("p_bh")),
-    }
-    note = (
-        "a positive change means that the others agree better without this person · joint interval · p "
-        "adjusted over these people (Benjamini and Hochberg)"
-    )
-    return items_table("Leaving one person out", people, columns, note, rows="reliability.csv", half=True)

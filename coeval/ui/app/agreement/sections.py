@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-import pandas as pd
 
 from coeval.domain import Person
 from coeval.errors import NotFoundError
 from coeval.stats.basis import UNAIDED, UNAIDED_WORDS, Basis, Choices, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames, count_submissions
-from coeval.stats.report.document import list_notes, list_tables
+from coeval.stats.report.document import list_notes
 from coeval.stats.report.pairwise_strengths import list_compared
-from coeval.stats.report.tables import Table
 from coeval.ui.app.agreement import alignment, assistance, changes, rater_agreement, systems, times
 from coeval.ui.app.agreement.figures import (
     NO_PLANTED,
@@ -23,15 +19,15 @@ from coeval.ui.app.agreement.figures import (
     Get,
     Page,
     banner,
-    data_table,
     message,
+    show_table,
 )
-from coeval.ui.components.number_words import brief, plural, shown
+from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, el
 from coeval.usecases.access import Context
 from coeval.usecases.reports.report_cache import Reading
 from coeval.usecases.reports.report_process import HelperEndedError
-from coeval.usecases.reports.statistics import EVERY, get_reading, list_versions
+from coeval.usecases.reports.statistics import get_reading, list_versions
 
 __all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
 
@@ -153,17 +149,15 @@ def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str,
         again = el("a", "Check again", href=f"?task={slug}&tab=agreement")
         begin = el("a", "scrutinise", href=f"?task={slug}&tab=scrutiny")
         compared = get(list_compared, tables=("comparisons",)) if section == "systems" else []
-        tables: list[Node | None] = [_show_table(table) for table in compared]
         yield Page(
-            banner=message("Nobody has scored anything yet", "Next: ", begin, ". ", again, "."), tables=tables
+            banner=message("Nobody has scored anything yet", "Next: ", begin, ". ", again, "."),
+            tables=[*map(show_table, compared)],
         )
         return
     for page in SECTIONS[section].build(get):
-        further = _further_tables(get, section) if page.whole else []
         since = reading.count_saves_since()
-        whole = replace(page, tables=[*page.tables, *further])
         yield replace(
-            _labelled(whole, words, SECTIONS[section].basis),
+            _labelled(page, words, SECTIONS[section].basis),
             notes=[*get(list_notes), *page.notes, *(one.words for one in page.figures if one.empty)],
             as_of=_as_of(reading.taken_at, since) if since else None,
         )
@@ -179,35 +173,6 @@ def _as_of(taken_at: str, since: int) -> Node:
         f"As of {taken_at[11:16]} UTC; {plural(since, 'save')} since then. A large report is recomputed "
         "only occasionally: check again later."
     )
-
-
-def _further_tables(get: Get, section: str) -> list[Node | None]:
-    """Return the tables of report sections without a page of their own (see ``stats.report.registry``)."""
-    return [_show_table(table) for tab, table in get(list_tables, tables=EVERY) if tab == section]
-
-
-def _show_table(table: Table) -> Node | None:
-    return data_table(table.title, _as_texts(table.frame), table.note)
-
-
-def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return numbers in the page's format: intervals in the column of their value, and headings as words.
-
-    >>> _as_texts(pd.DataFrame({"share": [0.5], "ci_low": [0.4], "ci_high": [0.6], "n_pairs": ["9"]}))
-          Share [95%] N pairs
-    0  .50 [.40, .60]       9
-    """
-    words = frame.map(lambda value: brief(value) if isinstance(value, float) else str(value))
-    for place, name in enumerate(frame.columns):
-        level = re.fullmatch(r"(?:\w+_)?ci(90)?_low", str(name))
-        if level is None or not place:
-            continue
-        high, before = f"{str(name).removesuffix('low')}high", frame.columns[place - 1]
-        ends = zip(frame[name], frame[high], strict=True)
-        spans = ["" if pd.isna(low) else f" [{shown(low)}, {shown(up)}]" for low, up in ends]
-        words[before] = [value + span for value, span in zip(words[before], spans, strict=True)]
-        words = words.drop(columns=[name, high]).rename(columns={before: f"{before} [{level[1] or 95}%]"})
-    return words.rename(columns=lambda name: str(name).replace("_", " ").capitalize())
 
 
 def get_figure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,28 +11,24 @@ from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.activity import Distribution, behaviour_section
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED
 from coeval.stats.report.document import section_notes
-from coeval.stats.report.systems import Ranked, SystemRow, systems_section
+from coeval.stats.report.pairwise_strengths import list_compared
+from coeval.stats.report.systems import SystemRow, systems_section, systems_tables
 from coeval.ui.app.agreement.figures import (
     Figure,
     Get,
     Page,
-    data_table,
-    items_table,
     message,
+    show_table,
     tile,
     too_few,
     verdict_view,
 )
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import (
-    brief,
     interval,
-    p_value,
-    percent,
     plain_number,
     plural,
     shares_words,
-    shown,
 )
 from coeval.ui.components.view import Node
 
@@ -42,7 +38,7 @@ SAME = 1e-9
 LEVEL = 0.05
 TEST = "A system is best if its mean differs from every other: test over documents, adjusted (Holm), p at most .05."
 
-PEOPLE, MODEL, POWERED = "People", "Model", "Prediction-powered"
+PEOPLE, MODEL = "People", "Model"
 
 
 def build(get: Get) -> Iterator[Page]:
@@ -52,11 +48,12 @@ def build(get: Get) -> Iterator[Page]:
         yield Page(banner=message("No system is named", text))
         return
     shares = get(behaviour_section).distributions
+    compared = get(list_compared, tables=("comparisons",))
     yield Page(
         answer=systems_answer(systems),
         tiles=_tiles(systems),
         figures=[means_figure(systems), distributions_figure(shares)],
-        tables=[_table(systems), _beats_table(systems)],
+        tables=[*map(show_table, systems_tables(systems)), *map(show_table, compared)],
         notes=section_notes({"systems": systems}),
     )
 
@@ -79,7 +76,7 @@ def systems_answer(systems: Sequence[SystemRow]) -> Node:
         return verdict_view(f"It is too early to say which system is best: {highest} {few}", TOO_FEW)
     if len(best) > 1:
         return verdict_view(f"No system is best: {highest}", OPEN)
-    near = [row.system for row in known if row is not top and not top.ranked.differs[row.system] <= LEVEL]
+    near = [row.system for row in known if row is not top and not top.differs[row.system] <= LEVEL]
     if near:
         return verdict_view(
             f"It is not certain which system is best: {highest} The scores do not separate it from {listed(near)}.",
@@ -154,14 +151,12 @@ def _shared(rows: Sequence[SystemRow], which: str) -> str:
 def _mean_tile(title: str, rows: Sequence[SystemRow], which: str, axis: tuple[float, float]) -> Node | None:
     row = rows[0]
     each = " each" if len(rows) > 1 else ""
-    share = row.ranked.p_best
-    odds = f"highest in {percent(share)} of resamples of documents{each}" if share else ""
     units = plural(row.n_units, "unit") + each
-    return tile(title, row.human_mean, _shared(rows, which), show=plain_number, more=(units, odds), axis=axis)
+    return tile(title, row.human_mean, _shared(rows, which), show=plain_number, more=(units,), axis=axis)
 
 
 def means_figure(systems: Sequence[SystemRow]) -> Figure:
-    """Return the chart of each system's mean score by people, by the model, and prediction-powered."""
+    """Return the chart of each system's mean score by people and by the model."""
     rows = [row for system in systems for row in _means(system)]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
     words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
@@ -176,11 +171,9 @@ def means_figure(systems: Sequence[SystemRow]) -> Figure:
 
 
 def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
-    powered = row.prediction_powered.value
     sources = (
         (PEOPLE, row.human_mean, row.human_mean.ci, row.n),
         (MODEL, row.llm_mean, (float("nan"),) * 2, row.n_llm),
-        (POWERED, powered, powered.ci, row.prediction_powered.get("n") or 0),
     )
     for source, value, (low, high), n in sources:
         if value.defined:
@@ -214,75 +207,3 @@ def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
         words or "No person has scored a system.",
         note="people, all criteria",
     )
-
-
-def _beats_table(systems: Sequence[SystemRow]) -> Node | None:
-    """Return the table of how often each system has the higher mean when documents are resampled."""
-    known = [row for row in systems if row.ranked.rank is not None]
-    rows = [
-        (
-            row.system,
-            *("" if other is row else _beats(row.ranked, other.system) for other in known),
-        )
-        for row in known
-    ]
-    frame = pd.DataFrame(rows, columns=["Higher than", *(row.system for row in known)])
-    return data_table(
-        "Which system scores higher",
-        frame,
-        (
-            "share of resamples of documents · a tie counts half · p: test of the difference, adjusted over "
-            "all pairs (Holm)"
-        ),
-        half=True,
-    )
-
-
-def _beats(ranked: Ranked, other: str) -> str:
-    p = ranked.differs.get(other, float("nan"))
-    return percent(ranked.beats[other]) + ("" if p != p else f" (p {p_value(p)})")
-
-
-def _place(row: SystemRow) -> str:
-    ranked = row.ranked
-    if ranked.rank is None:
-        return ""
-    return f"{ranked.rank} [{ranked.rank_low:.0f}, {ranked.rank_high:.0f}]"
-
-
-def _draw(row: SystemRow) -> str:
-    """Return how the labelled units were chosen, and whether the prediction-powered mean is valid."""
-    powered = row.prediction_powered
-    if not powered.value.defined:
-        return ""
-    return str(powered.get("draw")) if powered.get("valid") else f"not valid: {powered.get('draw')}"
-
-
-def _worth(row: SystemRow) -> str:
-    """Return the number of labels that one label is worth with the judges' help."""
-    if row.prediction_powered.get("fell_back"):
-        return "1: the judges would widen the interval, so the plain mean is used"
-    times = row.prediction_powered.get("multiplier")
-    return "" if times is None or times != times else plain_number(times)
-
-
-def _table(systems: Sequence[SystemRow]) -> Node | None:
-    columns: dict[str, Callable[[SystemRow], str]] = {
-        "System": lambda row: row.system,
-        "Rank [95%]": _place,
-        "People [95%]": lambda row: shown(row.human_mean, plain_number),
-        "Documents": lambda row: f"{row.human_mean.details.get('clusters', 0):,}",
-        "Scores": lambda row: f"{row.n:,}",
-        "Units": lambda row: f"{row.n_units:,}",
-        "Model": lambda row: shown(row.llm_mean, plain_number),
-        "Drafts": lambda row: f"{row.n_llm:,}",
-        "Prediction-powered [95%]": lambda row: brief(row.prediction_powered.value, plain_number),
-        "Labels chosen by": _draw,
-        "A label counts as": _worth,
-    }
-    note = (
-        "ranks use the people's means · prediction-powered: the people's mean of units scored without the draft, "
-        "corrected with all judges' scores of the other units; valid only if the scored units were drawn at random · a "
-        "label counts as at most 2 if the judges are no better than the judged system"
-    )
-    return items_table("Systems", systems, columns, note)

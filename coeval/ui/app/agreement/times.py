@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from coeval.stats.report.activity import (
-    TimeSection,
-    time_curves,
-    time_section,
-)
+from coeval.stats.report.activity import time_curves, time_section, time_tables
 from coeval.stats.report.document import section_notes
-from coeval.stats.times import CriterionTime
-from coeval.ui.app.agreement.figures import Figure, Get, Page, data_table, items_table, message, tile
+from coeval.stats.times import TimeSpent
+from coeval.ui.app.agreement.figures import Figure, Get, Page, message, show_table, tile
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import natural, numbered, plain_number, plural
+from coeval.ui.components.number_words import numbered, plain_number, plural
 from coeval.ui.components.view import Node
 
 
 def build(get: Get) -> Iterator[Page]:
-    section = get(time_section)
-    if not section.spent.n_timed:
+    spent = get(time_section)
+    if not spent.n_timed:
         yield Page(
             banner=message(
                 "Nothing was timed",
@@ -31,10 +27,10 @@ def build(get: Get) -> Iterator[Page]:
         )
         return
     yield Page(
-        tiles=_tiles(section),
+        tiles=_tiles(spent),
         figures=[curve_figure(_labelled(get(time_curves)))],
-        tables=[_criteria_table(section), _people_table(section)],
-        notes=section_notes({"time": section}),
+        tables=[*map(show_table, time_tables(spent))],
+        notes=section_notes({"time": spent}),
     )
 
 
@@ -54,11 +50,13 @@ def minutes(value: Any) -> str:
     return plain_number(value) + ("" if value != value else " min")
 
 
-def _tiles(section: TimeSection) -> list[Node | None]:
-    spent, sample, took = section.spent, section.spent.minutes_per_sample, section.spent.seconds
+def _tiles(spent: TimeSpent) -> list[Node | None]:
+    sample, took = spent.minutes_per_sample, spent.seconds
     untimed = f"{plural(spent.n_untimed, 'submission')} without a start time" if spent.n_untimed else ""
     over = f"{plural(took.n_over_idle, 'longer span')} left out" if took.n_over_idle else ""
-    at_work = f"at work {seconds(took.median_active_seconds)}, n {took.n_active:,}" if took.n_active else ""
+    at_work = (
+        f"mean at work {seconds(took.mean_active_seconds)}, n {took.n_active:,}" if took.n_active else ""
+    )
     return [
         tile(
             "Seconds per criterion",
@@ -110,33 +108,3 @@ def curve_figure(curves: pd.DataFrame) -> Figure:
 
 def _short(name: str) -> str:
     return name if len(name) <= 40 else name[:39] + "…"
-
-
-def _criteria_table(section: TimeSection) -> Node | None:
-    parts = section.spent.per_criterion
-    names = numbered([part.criterion for part in parts])
-    columns: dict[str, Callable[[CriterionTime], str]] = {
-        "Criterion": lambda part: names[part.criterion],
-        "Timed": lambda part: f"{part.n:,}",
-        "Mean": lambda part: seconds(part.seconds.mean_seconds),
-        "Median": lambda part: seconds(part.seconds.median_seconds),
-        "Mean without idle": lambda part: seconds(part.seconds.mean_seconds_idle_cut),
-        "Longer spans": lambda part: f"{part.seconds.n_over_idle:,}",
-        "Median active": lambda part: seconds(part.seconds.median_active_seconds),
-    }
-    note = (
-        f"without idle: spans over {section.spent.seconds.idle_cut_seconds:.0f} s are left out and counted "
-        "under “Longer spans”"
-    )
-    return items_table("By criterion", parts, columns, note)
-
-
-def _people_table(section: TimeSection) -> Node | None:
-    rows = [
-        (kind, part.name, f"{part.n:,}", seconds(part.mean_seconds), seconds(part.median_seconds))
-        for kind, parts in (("Arm", section.per_arm), ("Person", section.per_annotator))
-        for part in sorted(parts, key=lambda part: natural(part.name))
-    ]
-    return data_table(
-        "By arm and person", pd.DataFrame(rows, columns=["", "Part", "Timed", "Mean", "Median"])
-    )

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from coeval.stats import alpha_difference, fleiss_kappa, gwet_ac, icc, krippendorff_alpha, percent_agreement
+from coeval.stats import fleiss_kappa, gwet_ac, icc, krippendorff_alpha, percent_agreement
 from coeval.stats.agreement import unit_kinds
-from coeval.stats.agreement.alpha import alpha_levels, mean_alpha, paired_units
+from coeval.stats.agreement.alpha import alpha_levels, mean_alpha, mean_alpha_difference, paired_units
 from coeval.stats.agreement.unit_kinds import UnitKinds
 from coeval.stats.clusters import Clusters, jackknife_interval, mean_interval
 from coeval.stats.rating_matrix import Ratings, parse_ratings
@@ -91,7 +91,7 @@ def test_alphas_interval_is_that_of_alpha_without_each_document(level: Any) -> N
     alpha = partial(package_alpha, level=level)
     wanted = wanted_interval(alpha(table), without_each(table, alpha))
     data = parse_ratings(table, POINTS)
-    found = alpha_levels(data, Clusters(DOCUMENTS, "documents"), (level,), replicates=0)[level]
+    found = alpha_levels(data, Clusters(DOCUMENTS, "documents"), (level,))[level]
     assert found == pytest.approx(alpha(table))
     assert told(found, tuple(wanted)) == pytest.approx(wanted)
     names = ("level", "clusters", "resampled", "interval_kind", "n", "n_units_left_out", "replicates")
@@ -112,30 +112,6 @@ def test_confidence_is_that_of_the_interval_over_clusters() -> None:
     half = scipy_stats.t.ppf(0.9, 5) * found.se
     assert found.ci_high - found.ci_low == pytest.approx(2 * half + 0.75 * abs(found.bias))
     assert found.details["confidence"] == 0.8
-
-
-def test_shares_below_the_lines_are_those_of_documents_drawn_anew() -> None:
-    """The same draws of six documents of six, each replicate put together unit by unit and given to the package."""
-    table = even_table()
-    found = krippendorff_alpha(table, "interval", clusters=DOCUMENTS, replicates=300, seed=4)
-    drawn = []
-    for places in np.random.default_rng(4).integers(0, 6, (300, 6)):
-        columns = np.concatenate([np.flatnonzero(place == DOCUMENTS) for place in places])
-        drawn.append(package_alpha(table[:, columns], "interval"))
-    assert found.p_below_667 == pytest.approx(np.mean(np.array(drawn) < 0.667))
-    assert found.p_below_800 == pytest.approx(np.mean(np.array(drawn) < 0.8))
-    assert 0 < found.p_below_667 < found.p_below_800
-    assert (found.details["replicates"], found.details["replicates_left_out"]) == (300, 0)
-
-
-def test_draws_that_leave_alpha_undefined_are_counted_and_in_no_share() -> None:
-    """One of five units varies: a draw without it has no alpha. The draws are those of the seed."""
-    table = np.array([[1, 3, 3, 3, 3], [2, 3, 3, 3, 3]])
-    found = krippendorff_alpha(table, "nominal", clusters=range(5), replicates=400, seed=2)
-    drawn = np.random.default_rng(2).integers(0, 5, (400, 5))
-    missed = int((drawn != 0).all(axis=1).sum())
-    assert found.details["replicates_left_out"] == missed > 0
-    assert (found.details["replicates"], found.p_below_667) == (400, 1)
 
 
 COEFFICIENTS: dict[str, Callable[..., float]] = {
@@ -293,7 +269,6 @@ def test_near_continuous_scores_have_the_jackknife_over_clusters_too(level: Any)
     assert told(found, tuple(wanted)) == pytest.approx(wanted)
     assert told(found, ("clusters", "level", "n")) == {"clusters": 8, "level": level, "n": 23}
     assert found.details["interval_kind"] == "jackknife over documents, t"
-    assert 0 <= found.p_below_667 <= found.p_below_800 <= 1
 
 
 def test_near_continuous_scores_of_one_person_have_no_alpha_over_clusters() -> None:
@@ -313,12 +288,6 @@ def test_many_clusters_of_many_values_are_left_out_in_groups(
     found = krippendorff_alpha(table, level)
     assert (found.details["clusters"], found.details["replicates"]) == (120, 50)
     assert found == whole and found.se == pytest.approx(whole.se, rel=0.6)
-
-
-def test_fewer_replicates_are_drawn_of_very_many_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unit_kinds, "MOST_DRAWN", 1000)
-    found = krippendorff_alpha(fine_table(), replicates=1000)
-    assert found.details["replicates"] == 200
 
 
 # --- the mean over criteria -------------------------------------------------------------------------------
@@ -393,6 +362,11 @@ def test_the_mean_of_skewed_criteria_has_their_two_units_added() -> None:
 # --- the difference of two --------------------------------------------------------------------------------
 
 
+def difference(table: np.ndarray, other: np.ndarray, level: Any, **options: Any) -> Any:
+    sides = parse_ratings(table), parse_ratings(other)
+    return mean_alpha_difference([sides], [Clusters(DOCUMENTS)], level, **options)
+
+
 def test_a_difference_leaves_out_a_document_on_both_sides() -> None:
     table = even_table()
     other = even_table(2)
@@ -401,7 +375,7 @@ def test_a_difference_leaves_out_a_document_on_both_sides() -> None:
         for kept in (place != DOCUMENTS for place in range(6))
     ]
     whole = package_alpha(table, "interval") - package_alpha(other, "interval")
-    found = alpha_difference(table, other, "interval", clusters=DOCUMENTS)
+    found = difference(table, other, "interval")
     wanted = wanted_interval(whole, gaps)
     assert found == pytest.approx(whole)
     assert told(found, ("se", "ci_low", "ci_high")) == pytest.approx(wanted)
@@ -418,7 +392,7 @@ def test_a_difference_over_documents_takes_each_unit_that_either_pairs(level: st
         return package_alpha(table[:, kept], level) - package_alpha(other[:, kept], level)
 
     gaps = [gap(place != DOCUMENTS) for place in (0, 1, 3, 4, 5)]
-    found = alpha_difference(table, other, level, clusters=DOCUMENTS, confidence=0.8)
+    found = difference(table, other, level, confidence=0.8)
     wanted = wanted_interval(gap(DOCUMENTS >= 0), gaps, 0.8)
     assert told(found, ("se", "ci_low", "ci_high")) == pytest.approx(wanted)
     assert (found.details["clusters"], found.details["resampled"]) == (5, "units")
@@ -455,7 +429,7 @@ def test_intraclass_intervals_have_two_units_more(
     weights = np.array([1.0] * len(table) + [worth, worth])
     without = [two_way(units, np.where(np.arange(len(units)) == k, 0, weights)) for k in range(len(units))]
     wanted = wanted_interval(two_way(units, weights), without)
-    found = icc(np.array(table, dtype=float).T, clusters=range(len(table))).icc21
+    found = icc(np.array(table, dtype=float).T, clusters=range(len(table)))["ICC(2,1)"]
     point = two_way(np.array(table, dtype=float), np.ones(len(table)))
     assert found == pytest.approx(point)
     assert found.se == pytest.approx(wanted["se"])
