@@ -413,6 +413,7 @@ def agreement_tables(section: AgreementSection) -> list[Table]:
     pooled: dict[str, Any] = {
         "part": "all criteria",
         **vars(section.counts),
+        "draft_in_view": sum(row.part.drafts_in_view.n for row in section.per_criterion),
         **section.humans,
         **section.intervals.humans["ordinal"],
         **_two_coefficients(section.coefficients),
@@ -428,7 +429,7 @@ def agreement_tables(section: AgreementSection) -> list[Table]:
             "Krippendorff's alpha; 95% interval of ordinal alpha from leaving out one of the "
             f"{headline.mean.get('resampled') or 'clusters'} at a time, for these people; also quadratic AC2 and "
             "percent agreement. All criteria: pooled. Draft in view: the number of scores.",
-            [mean, *map(_part_row, parts), pooled | {"draft_in_view": headline.drafts_in_view.n}],
+            [mean, *map(_part_row, parts), pooled],
             ("part", "n_units", "n_annotators", *levels, "clusters", "ac2", "percent", "draft_in_view"),
         ),
         make_table(

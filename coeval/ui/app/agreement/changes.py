@@ -145,7 +145,6 @@ def moves_figure(moves: pd.DataFrame) -> Figure:
             crossed(moves, x="person", y="draft"), words, x="the person's score", y="the draft's score"
         ),
         words,
-        width="narrow",
         note="counts, shaded by share of the row · drafted scores are rounded to the nearest point",
     )
 
