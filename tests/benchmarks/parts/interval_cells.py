@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from coeval.extensions.facets.rasch import Extras, fit
+from coeval.extensions.facets.rasch import fit
 from coeval.extensions.facets.ruler import ERRATIC
 from coeval.extensions.labelling.chances import allot, chances_so_far, drawn_mean, places
 from coeval.stats import alt_test, jury_mean
@@ -175,7 +175,7 @@ def rater_cells(documents: int, *, random: bool) -> Draw:
             warned = found.fit_of(found.model.rater, scores.n_raters)[0][3] > ERRATIC
             yield f"undecided, with a warning: ruler, {shape}", warned
         else:
-            found = fit(scores, extras=Extras(drift=True))
+            found = fit(scores, drift=True)
             warned = False
             values, errors, freedom = found.by_rater("drift", used=2)
             for value, error, df in zip(values, errors, freedom, strict=True):

@@ -195,7 +195,10 @@ def test_icc_with_missing_ratings_recovers_the_truth() -> None:
     ratings[rng.random(ratings.shape) < 0.6] = np.nan
     found = icc(ratings)
     assert found["ICC(2,1)"] == pytest.approx(1 / 1.89, abs=0.03)
-    assert not found["ICC(2,1)"].complete and found["ICC(2,1)"].ci_low < found["ICC(2,1)"] < found["ICC(2,1)"].ci_high
+    assert (
+        not found["ICC(2,1)"].complete
+        and found["ICC(2,1)"].ci_low < found["ICC(2,1)"] < found["ICC(2,1)"].ci_high
+    )
 
 
 @pytest.mark.parametrize("raters", [3, 4, 7])
