@@ -47,8 +47,8 @@ def _skill(options: argparse.Namespace) -> None:
 
 
 def _serve(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.agents.mcp_server import build_server
     from coeval.extensions.agents.tokens import find_agent
+    from coeval.extensions.agents.tools import build_server
 
     secret = context.settings.agent_token
     if not secret:

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from coeval.domain import Person
 from coeval.errors import NotAllowedError
 from coeval.extensions.agents.queries import Token
-from coeval.extensions.agents.tokens import find_agent, has_tokens, list_tokens, make_token, revoke_token
+from coeval.extensions.agents.tokens import find_agent, list_tokens, make_token, revoke_token
 from coeval.llm.running.ledger import Prices
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import LoadedPanel, Update, more_settings, need_task
@@ -25,7 +25,7 @@ from coeval.usecases.access import Context
 
 ABOUT = (
     "A token lets a coding agent work on the chosen task with your rights, over MCP at the address /agent. It cannot "
-    "vote, fix criteria, seal, pay, publish or remove. While no token works, /agent does not exist."
+    "vote, fix criteria, seal, pay, publish or remove. Without a token that works, /agent does not exist."
 )
 
 
@@ -88,26 +88,26 @@ def _show_skill(request: Request) -> Response:
 
 
 class AgentDoor:
-    """The tools over streamable HTTP. Each request carries its token and is answered alone, without a session."""
+    """The tools over streamable HTTP, for requests with a token that works; without one there is no such page.
+
+    Each request is answered alone, without a session.
+    """
 
     def __init__(self, context: Context) -> None:
         self.context = context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not await run_in_threadpool(has_tokens, self.context):
-            await PlainTextResponse("There is no such page.", 404)(scope, receive, send)
-            return
         kind, _, secret = Headers(scope=scope).get("authorization", "").partition(" ")
         try:
             await run_in_threadpool(find_agent, self.context, secret if kind.lower() == "bearer" else "")
         except NotAllowedError as error:
-            headers = {"WWW-Authenticate": "Bearer"}
-            await PlainTextResponse(error.told, 401, headers)(scope, receive, send)
+            # not 401, at which clients begin to sign in by OAuth
+            await PlainTextResponse(error.told, 404)(scope, receive, send)
             return
         # loaded for the first agent: a server without agents starts without it
         from mcp.server.transport_security import TransportSecuritySettings
 
-        from coeval.extensions.agents.mcp_server import build_server
+        from coeval.extensions.agents.tools import build_server
 
         server = build_server(self.context, secret)
         app = server.streamable_http_app(

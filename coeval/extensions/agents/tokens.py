@@ -117,14 +117,8 @@ def find_agent(context: Context, secret: str) -> Agent:
         return Agent(token, person)
 
 
-def has_tokens(context: Context) -> bool:
-    """Return whether any token works."""
-    with context.store.read() as db:
-        return bool(queries.list_tokens(db))
-
-
 def reserve(context: Context, agent: Agent, estimate: float) -> int:
-    """Return the number of a drafting run, whose estimate counts as spent until ``settle``.
+    """Return the number of a drafting run, whose estimate counts as spent until it is settled.
 
     Two runs at once cannot exceed the limit together.
 
@@ -139,12 +133,6 @@ def reserve(context: Context, agent: Agent, estimate: float) -> int:
                 f"{token.budget:.4f} are left: draft fewer (at_most), or ask an owner for a token with a higher limit."
             )
         return queries.add_spending(db, token.id, estimate)
-
-
-def settle(context: Context, spending: int, cost: float) -> None:
-    """Store what a drafting run has cost."""
-    with context.store.write() as db:
-        queries.settle_spending(db, spending, cost)
 
 
 def _require_token(db: Database, secret_hash: str) -> Token:

@@ -17,9 +17,9 @@ from mcp import Client, MCPError
 
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError
-from coeval.extensions.agents.mcp_server import build_server
-from coeval.extensions.agents.tokens import find_agent, list_tokens, make_token, reserve, revoke_token, settle
-from coeval.extensions.agents.tools import PAGES
+from coeval.extensions.agents.queries import settle_spending
+from coeval.extensions.agents.tokens import find_agent, list_tokens, make_token, reserve, revoke_token
+from coeval.extensions.agents.tools import PAGES, build_server
 from coeval.llm.running.ledger import Prices
 from coeval.settings import load_settings
 from coeval.usecases.access import Context
@@ -264,7 +264,8 @@ def test_two_runs_cannot_exceed_the_limit_together(world: Context, owner: Person
     first = reserve(world, agent, 0.6)
     with pytest.raises(NotAllowedError, match="cost about 0.6000, and 0.4000 of the token's limit of 1.0000"):
         reserve(world, agent, 0.6)
-    settle(world, first, 0.1)
+    with world.store.write() as db:
+        settle_spending(db, first, 0.1)
     reserve(world, agent, 0.6)
     assert list_tokens(world, owner)[-1].spent == pytest.approx(0.7)
 
