@@ -21,7 +21,7 @@ from coeval.store.queries import drafts, exports, reports, tasks
 from coeval.store.queries.criteria import get_criteria_set
 from coeval.store.queries.reports import read
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.reports.statistics import get_frames, get_report
+from coeval.usecases.reports.statistics import EVERY, get_reading, get_report
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def publish_file(
     Raises:
         InputError: nobody has scored yet.
     """
-    frames = get_frames(context, person, slug)
+    frames = get_reading(context, person, slug, newest=True).read_frames(EVERY)
     if frames.scored.empty:
         raise InputError("Nobody has scored yet: a published study shows scores. Score some items first.")
     report = get_report(context, person, slug)
