@@ -10,8 +10,8 @@ import pytest
 
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, collect, score_segments
-from coeval.extensions.spans.files import get_format
 from coeval.extensions.spans.reading import Further
+from coeval.extensions.spans.study import get_format
 from coeval.extensions.spans.typology import Side, Span, load_typology, parse_typology
 
 WMT, ESA = load_typology("wmt"), load_typology("esa")

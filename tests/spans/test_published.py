@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from coeval.extensions.spans.annotations import score_segments
-from coeval.extensions.spans.files import get_format
 from coeval.extensions.spans.reading import Further
+from coeval.extensions.spans.study import get_format
 from coeval.extensions.spans.typology import load_typology
 from tests.conftest import SHARED
 

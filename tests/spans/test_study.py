@@ -13,10 +13,9 @@ from coeval.errors import InputError
 from coeval.extensions.spans import queries
 from coeval.extensions.spans.annotation import open_sheet, save_spans
 from coeval.extensions.spans.annotations import collect, score_segments
-from coeval.extensions.spans.files import read_files, write_file
 from coeval.extensions.spans.reading import Further
 from coeval.extensions.spans.report import describe_study
-from coeval.extensions.spans.study import import_spans, read_study
+from coeval.extensions.spans.study import import_spans, read_files, read_study, write_file
 from coeval.extensions.spans.typology import load_typology
 from coeval.usecases.access import OPERATOR
 from tests.spans.bench import SLUG, add_annotator, make_span_study

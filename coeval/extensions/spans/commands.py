@@ -156,8 +156,7 @@ def _report(context: Context, options: argparse.Namespace) -> None:
 
 
 def _export(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.spans.files import write_file
-    from coeval.extensions.spans.study import read_study
+    from coeval.extensions.spans.study import read_study, write_file
 
     people, drafts, typology = read_study(context, OPERATOR, options.task)
     chosen = people if options.of == "people" else drafts
@@ -194,8 +193,8 @@ def _add_files(command: argparse.ArgumentParser, number: str) -> None:
 
 def load_files(options: argparse.Namespace, *files: Path) -> tuple[Collection, Typology]:
     """Return the annotations in ``files``, or in the files that the command names, and their typology."""
-    from coeval.extensions.spans.files import read_files
     from coeval.extensions.spans.reading import Further
+    from coeval.extensions.spans.study import read_files
 
     further = Further(options.items, options.documents, options.people, options.arm)
     return read_files(files or options.files, further, format=options.format, typology=options.typology)

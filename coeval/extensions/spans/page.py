@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import gradio as gr
@@ -13,7 +14,7 @@ from coeval.domain import Action, Person, Role
 from coeval.errors import NotAllowedError, StaleError
 from coeval.extensions.spans import annotation
 from coeval.extensions.spans.annotation import SentSheet, Sheet, Where
-from coeval.extensions.spans.rows import MAX_SPANS, SentSpan, span_to_json
+from coeval.extensions.spans.rows import MAX_SPANS, SentSpan
 from coeval.extensions.spans.typology import MAX_NAME, Side, Span, Typology, list_typologies, load_typology
 from coeval.language import get_spoken, later, tr
 from coeval.rules.arms import Aliases
@@ -177,13 +178,13 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
         "rows": [
             {
                 "at": at,
-                "was": span_to_json(span),
+                "was": asdict(span),
                 "action": str(lines[at].action) if at in lines else None,
-                "span": span_to_json(lines[at].span if at in lines else span),
+                "span": asdict(lines[at].span if at in lines else span),
             }
             for at, span in enumerate(sheet.shown, 1)
         ],
-        "added": [span_to_json(span) for span in added],
+        "added": [asdict(span) for span in added],
     }
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Arm, Assignment
-from coeval.extensions.spans.rows import SpanRow, row_from_json, row_to_json, span_from_json, span_to_json
+from coeval.extensions.spans.rows import SpanRow, row_from_json, span_from_json
 from coeval.extensions.spans.typology import Span, Typology, parse_typology
 from coeval.store import Database
 from coeval.store.engines.database import append_all, append_numbered, chunks, get_row, rows, scalar, to_json
@@ -231,7 +231,7 @@ def add_drafts(db: Database, run: int, drafts: Iterable[SpanDraft]) -> None:
                 {
                     "run": run,
                     "instance": one.instance,
-                    "spans_json": to_json([span_to_json(span) for span in one.spans]),
+                    "spans_json": to_json([asdict(span) for span in one.spans]),
                     "reason": one.reason,
                     "raw": one.raw,
                     "rung": one.rung,
@@ -252,7 +252,7 @@ def get_planted(db: Database, annotator: int, instance: int) -> tuple[int, Span 
 
 
 def record_planted(db: Database, annotator: int, instance: int, draft: int, span: Span | None) -> None:
-    text = to_json(span_to_json(span)) if span else ""
+    text = to_json(asdict(span)) if span else ""
     values = {"annotator": annotator, "instance": instance, "draft": draft, "span_json": text}
     append_all(db, "spans_planted", [values])
 
@@ -300,7 +300,7 @@ def record_submission(db: Database, one: SpanSubmission) -> SpanSubmission:
             "arm": str(one.arm),
             "first": int(one.first),
             "revision": one.revision,
-            "rows_json": to_json([row_to_json(row) for row in one.rows]),
+            "rows_json": to_json([asdict(row) for row in one.rows]),
             "score": one.score,
             "bulk": int(one.bulk),
             "active_ms": one.active_ms,

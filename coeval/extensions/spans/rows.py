@@ -188,32 +188,10 @@ def _list_phrases(text: str, length: int) -> list[tuple[int, int]]:
     return phrases
 
 
-def span_to_json(span: Span) -> dict[str, Any]:
-    """Return a span in the JSON form for the tables and the browser."""
-    return {
-        "start": span.start,
-        "end": span.end,
-        "severity": span.severity,
-        "category": span.category,
-        "side": str(span.side),
-        "note": span.note,
-    }
-
-
 def span_from_json(value: Mapping[str, Any]) -> Span:
     return Span(
         value["start"], value["end"], value["severity"], value["category"], Side(value["side"]), value["note"]
     )
-
-
-def row_to_json(row: SpanRow) -> dict[str, Any]:
-    return {
-        "at": row.at,
-        "action": str(row.action),
-        "span": span_to_json(row.span),
-        "was": span_to_json(row.was) if row.was else None,
-        "planted": row.planted,
-    }
 
 
 def row_from_json(value: Mapping[str, Any]) -> SpanRow:

@@ -1,20 +1,22 @@
-"""Import campaigns and drafts of spans into a study, and read people's spans for export."""
+"""Import files of spans into a study, read people's spans, and write files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from coeval.datasets import source_of
 from coeval.domain import Action, Arm, Instance, Person, Study, Task
 from coeval.errors import InputError
-from coeval.extensions.spans import queries
+from coeval.extensions.spans import esa_csv, mqm_tsv, queries
 from coeval.extensions.spans.annotation import set_typology
 from coeval.extensions.spans.annotations import MODEL, Annotation, Collection, collect
 from coeval.extensions.spans.queries import SpanDraft, SpanRun, SpanSubmission
+from coeval.extensions.spans.reading import Further, SpanFormat
 from coeval.extensions.spans.rows import SpanRow, arrange
-from coeval.extensions.spans.typology import Span, Typology
+from coeval.extensions.spans.typology import Span, Typology, load_typology
 from coeval.store import Database
 from coeval.store.engines.database import chunks
 from coeval.store.queries import people, tasks
@@ -265,3 +267,61 @@ def _build(instance: Instance, segments: Mapping[int, int], name: str, one: Span
         seconds=None if one.active_ms is None else one.active_ms / 1000,
         saved_at=one.submitted_at,
     )
+
+
+# Files of spans: the formats by name, and several files as one collection.
+
+
+FORMATS = (mqm_tsv.FORMAT, esa_csv.FORMAT)
+ENDINGS = {".tsv": "mqm-tsv", ".csv": "esa-csv"}
+TYPOLOGIES = {"mqm-tsv": "wmt", "esa-csv": "esa"}
+
+
+def get_format(name: str) -> SpanFormat:
+    """Return the format with that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    for one in FORMATS:
+        if one.name == name:
+            return one
+    raise InputError(
+        f"“{name[:60]}” is not a format for spans: use {', '.join(one.name for one in FORMATS)}."
+    )
+
+
+def read_files(
+    paths: Sequence[Path], further: Further, *, format: str = "", typology: str = ""
+) -> tuple[Collection, Typology]:
+    """Return the annotations in files of one format, and their typology.
+
+    The default format comes from the extension of the first file. An annotator in several files counts as a different
+    person in each, because each file is a separate campaign.
+
+    Raises:
+        InputError: a file cannot be read, or its format is unknown.
+    """
+    name = format or ENDINGS.get(Path(paths[0].name.removesuffix(".gz")).suffix, "")
+    if not name:
+        raise InputError(f"The format of {paths[0].name} is not clear from its name: give it with --format.")
+    chosen = get_format(name)
+    kind = load_typology(typology or TYPOLOGIES.get(name, "mqm"))
+    found = [chosen.read(path, kind, further) for path in paths]
+    if len(found) == 1:
+        return found[0], kind
+    annotations = (
+        replace(one, annotator=f"{path.stem} {one.annotator}")
+        for path, each in zip(paths, found, strict=True)
+        for one in each.annotations
+    )
+    return collect(annotations, dict.fromkeys(note for each in found for note in each.notes)), kind
+
+
+def write_file(collection: Collection, typology: Typology, format: str) -> str:
+    """Render annotations as a file in that format.
+
+    Raises:
+        InputError: there is no such format.
+    """
+    return get_format(format).write(collection, typology)
