@@ -320,7 +320,7 @@ def downloads() -> list[Door]:
         ),
         Door(
             "usecases.export.export_zip_as",
-            at("GET", "/download/{task}/as/preferences.zip"),
+            at("GET", "/download/{task}/as/rubrics.zip"),
             says="nothing to export",
         ),
         *(Door(f"usecases.reports.statistics.{name}", at("GET", tables)) for name in of_tables),
