@@ -111,8 +111,7 @@ def require_plan(db: Database, slug: str) -> tuple[Task, Plan]:
     plan = stored_plans.get_plan(db, task.id) if task else None
     if task is None or plan is None:
         raise NotFoundError(
-            f"There is no crowd study “{slug[:64]}” here: check the name, or save a plan in Set-up, Crowd study.",
-            tr("There is no study “{slug}” here: check the link you were given.", slug=slug[:64]),
+            tr("There is no study “{slug}” here: check the link you were given.", slug=slug[:64])
         )
     return task, plan
 
