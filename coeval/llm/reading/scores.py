@@ -140,8 +140,11 @@ def read_words(
     readings = {read_value(match["value"], scale) for match in lines}
     score, why = readings.pop()
     begun = not whole and _BEGUN.search(words)
-    if readings or begun or (score is not None and mentioned - {score}):
+    if readings or begun:
         return ParsedEvaluation(reason=DIFFERENT)
+    if score is not None and mentioned - {score}:
+        labelled = mentions(words, labels, given, alone=False)
+        return ParsedEvaluation(reason=DIFFERENT, stated=score if labelled <= {score} else None)
     return ParsedEvaluation("", score, (), why, "label" if score is not None else "")
 
 
@@ -149,12 +152,12 @@ _BEGUN = re.compile(rf"(?:{_LABELS})[^\w\n]{{0,8}}\Z", re.I)
 """A label at the end of an answer that was cut off: another score was about to follow."""
 
 
-def mentions(words: str, labels: Labels, given: frozenset[str]) -> set[float]:
-    """Return every number that may be a score, without those in copied lines."""
+def mentions(words: str, labels: Labels, given: frozenset[str], *, alone: bool = True) -> set[float]:
+    """Return every number that may be a score, without those in copied lines, and without those alone if not wanted."""
     return {
         float((match["number"] or match["alone"]).replace("−", "-").replace("٫", "."))
         for match in labels.mention.finditer(words)
-        if fold(_line_of(words, match)) not in given
+        if fold(_line_of(words, match)) not in given and (alone or match["number"])
     }
 
 

@@ -90,6 +90,7 @@ def test_a_score_that_is_not_in_the_form_is_not_read(text: str) -> None:
         ("Final score: 4", 4),
         ("I say score: 4, more or less.", 4),
         ("Score: 4\nFinal score: 2", None),
+        ("Rating: 2\nRationale:\n- 1\n- 2\n- 3", 2),
         ("Score from 1 to 5?", None),
         ("I would give it a 4.", None),
     ],
