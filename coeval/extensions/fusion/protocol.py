@@ -12,18 +12,17 @@ from collections.abc import Iterable, Sequence
 from coeval.domain import Answer, Ask, Criterion, Instance, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.llm.assistants.catalogue import Assistant, describe_assistants, render_assistant_scores
-from coeval.llm.prompting.questions import ask_all, build_object, build_text, render_request
+from coeval.llm.prompting.questions import build_object, build_text, render_request
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.prompting.template_values import (
     list_criteria,
     number_criteria,
-    render_criterion,
     render_reference,
     render_sample,
     render_scale,
     task_values,
 )
-from coeval.llm.protocols.ladder import ScoreQuestion, ask_until_read, is_whole
+from coeval.llm.protocols.ladder import ask_until_read, is_whole
 from coeval.llm.protocols.protocol import (
     Item,
     Items,
@@ -33,11 +32,10 @@ from coeval.llm.protocols.protocol import (
     group_by_instance,
     register,
 )
-from coeval.llm.protocols.verdicts import combine_verdicts, given_words
-from coeval.llm.reading.evaluations import OVERALL, read_evaluations
+from coeval.llm.protocols.verdicts import judge_together
+from coeval.llm.reading.evaluations import OVERALL
 from coeval.llm.reading.json_objects import find_json
 from coeval.llm.reading.markup import strip_markup, strip_thoughts
-from coeval.llm.reading.scores import ParsedEvaluation
 from coeval.rules.column_roles import list_images
 
 
@@ -124,27 +122,12 @@ class Fusion(Protocol):
         return values
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
-        judged = [*self.brief.criteria.values(), Criterion(OVERALL, scale=self.task.scale)]
-        names = [render_criterion(criterion) for criterion in judged]
-        scales = [(criterion.scale.low, criterion.scale.high) for criterion in judged]
-
-        def read(text: str, given: str, whole: bool) -> list[ParsedEvaluation]:
-            return read_evaluations(text, names, scales, given=given, whole=whole)
-
-        labels = [f"[{place}] Score" for place in range(1, len(judged))]
-        question = ScoreQuestion([*labels, f"[{OVERALL}] Score"], judged, read, self.options)
-        samples = await ask_all(
-            question.ask(ask, request, sample, given_words(request, instance))
-            for request, sample in self.render_calls(item, instance)
-        )
-        drafts = [
-            combine_verdicts([verdicts[index] for verdicts in samples], criterion, instance)
-            for index, criterion in enumerate(judged)
-        ]
-        by_id = dict(
-            zip(self.brief.criteria, drafts, strict=False)
-        )  # the rating of the whole sample is not used
-        return Judgment({number: by_id[number] for number in item.criteria}, drafts[-1])
+        judged = {str(place): one for place, one in enumerate(self.brief.criteria.values(), 1)}
+        judged[OVERALL] = Criterion(OVERALL, scale=self.task.scale)
+        calls = self.render_calls(item, instance)
+        *drafts, overall = await judge_together(ask, calls, judged, instance, self.options)
+        by_id = dict(zip(self.brief.criteria, drafts, strict=True))
+        return Judgment({number: by_id[number] for number in item.criteria}, overall)
 
 
 NO_PLAN, MAX_PLAN = "it has no complete plan", 10_000

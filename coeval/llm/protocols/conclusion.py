@@ -6,18 +6,15 @@ question per criterion.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
 from coeval.domain import Ask, Instance
-from coeval.llm.prompting.questions import ask_all, evaluation_schema, evaluations_schema, render_request
-from coeval.llm.prompting.template_values import render_cases, render_criterion
+from coeval.llm.prompting.questions import evaluation_schema, evaluations_schema, render_request
+from coeval.llm.prompting.template_values import render_cases
 from coeval.llm.protocols.by_criterion import ByCriterion, Form
-from coeval.llm.protocols.ladder import ScoreQuestion
 from coeval.llm.protocols.protocol import Item, Items, Judgment, Questions, group_by_instance, register
-from coeval.llm.protocols.verdicts import combine_verdicts, given_words
-from coeval.llm.reading.evaluations import read_evaluations
-from coeval.llm.reading.scores import ParsedEvaluation
+from coeval.llm.protocols.verdicts import judge_together
 from coeval.rules.column_roles import list_images
 
 
@@ -59,24 +56,10 @@ class Several(ByCriterion):
         """Request all samples at once. Only the scores that are not in the form are asked for once more."""
         if self.options.criteria_per_call == 1:
             return await super().judge(ask, item, instance)
-        criteria = [self.brief.criteria[number] for number in item.criteria]
-        texts = [render_criterion(criterion) for criterion in criteria]
-        scales = [(criterion.scale.low, criterion.scale.high) for criterion in criteria]
-
-        def read(text: str, given: str, whole: bool) -> Sequence[ParsedEvaluation]:
-            return read_evaluations(text, texts, scales, given=given, whole=whole)
-
-        labels = [f"[{place}] Score" for place in range(1, len(criteria) + 1)]
-        question = ScoreQuestion(labels, criteria, read, self.options)
-        answers = await ask_all(
-            question.ask(ask, request, sample, given_words(request, instance))
-            for request, sample in self.render_calls(item, instance)
-        )
-        drafts = {
-            number: combine_verdicts([verdicts[place] for verdicts in answers], criteria[place], instance)
-            for place, number in enumerate(item.criteria)
-        }
-        return Judgment(drafts)
+        criteria = {str(place): self.brief.criteria[number] for place, number in enumerate(item.criteria, 1)}
+        calls = self.render_calls(item, instance)
+        drafts = await judge_together(ask, calls, criteria, instance, self.options)
+        return Judgment(dict(zip(item.criteria, drafts, strict=True)))
 
 
 @register

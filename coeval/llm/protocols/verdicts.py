@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from coeval.domain import (
+    Ask,
     Criterion,
     EvaluationRow,
     ImportedDraft,
@@ -16,13 +17,50 @@ from coeval.domain import (
     Rung,
     lowest_rung,
 )
-from coeval.llm.protocols.ladder import Verdict
+from coeval.llm.prompting.questions import ask_all
+from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.prompting.template_values import render_criterion
+from coeval.llm.protocols.ladder import ScoreQuestion, Verdict
+from coeval.llm.reading.evaluations import read_evaluations
 from coeval.llm.reading.quotes import find_quotes
+from coeval.llm.reading.scores import ParsedEvaluation
 
 
 def given_words(request: Request, instance: Instance) -> str:
     """Return all words that were sent to the model. If an answer repeats them, they are not a verdict."""
     return "\n\n".join([*(message.content for message in request.messages), instance.output])
+
+
+async def judge_together(
+    ask: Ask,
+    calls: Sequence[tuple[Request, int]],
+    criteria: Mapping[str, Criterion],
+    instance: Instance,
+    options: JudgeOptions,
+) -> list[ImportedDraft]:
+    """Return a draft per criterion from questions that each ask about all of them.
+
+    The keys of ``criteria`` are their numbers in the question. Only scores that are not in the form are asked for once
+    more.
+
+    Raises:
+        ModelError: a request failed.
+    """
+    judged = list(criteria.values())
+    names = [render_criterion(criterion) for criterion in judged]
+    scales = [(criterion.scale.low, criterion.scale.high) for criterion in judged]
+
+    def read(text: str, given: str, whole: bool) -> Sequence[ParsedEvaluation]:
+        return read_evaluations(text, names, scales, given=given, whole=whole)
+
+    question = ScoreQuestion([f"[{number}] Score" for number in criteria], judged, read, options)
+    samples = await ask_all(
+        question.ask(ask, request, sample, given_words(request, instance)) for request, sample in calls
+    )
+    return [
+        combine_verdicts([verdicts[place] for verdicts in samples], criterion, instance)
+        for place, criterion in enumerate(judged)
+    ]
 
 
 def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance: Instance) -> ImportedDraft:
