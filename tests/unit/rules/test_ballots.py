@@ -162,6 +162,13 @@ def added(*texts: str) -> list[Vote]:
     return [vote(1, APPROVE), vote(2, APPROVE), *(Vote(Action.ADD, None, "", text) for text in texts)]
 
 
+def test_half_of_the_voters_do_not_back_an_added_criterion_and_more_do() -> None:
+    ballots = [ballot(name, *added("Be kind.")) for name in ("Ana", "Ben")]
+    for others, is_backed in ((1, True), (2, False)):
+        count = tally(BOTH, [*ballots, *(ballot(f"Cy {n}", *added()) for n in range(others))])
+        assert [count.is_backed(one) for one in count.added] == [is_backed]
+
+
 def test_how_many_criteria_a_ballot_adds_and_none_twice() -> None:
     texts = [f"Criterion {n}." for n in range(51)]
     assert len(check_ballot(BOTH, added(*texts[:50]))) == 52
