@@ -19,25 +19,16 @@ from coeval.domain import (
     Terms,
 )
 from coeval.rules.screening import Event, count_minutes
-from coeval.store.engines.database import Database, get_row, insert, rows, scalar, to_json
+from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar, to_json, upsert
 from coeval.store.queries.criteria import CRITERION, criterion_of
 from coeval.store.queries.reservations import renumber
+
+PLAN = Record(Plan, elsewhere=("terms",))
 
 
 def get_plan(db: Database, task: int) -> Plan | None:
     row = get_row(db, "SELECT * FROM crowd WHERE task = ?", [task])
-    if row is None:
-        return None
-    return Plan(
-        state=StudyState(row["state"]),
-        per_instance=row["per_instance"],
-        batch=row["batch"],
-        quota=row["quota"],
-        reserve_minutes=row["reserve_minutes"],
-        exam=row["exam"],
-        terms=Terms(**json.loads(row["settings_json"])),
-        reason=row["reason"],
-    )
+    return PLAN.from_row(row, terms=Terms(**json.loads(row["settings_json"]))) if row else None
 
 
 def get_active_plan(db: Database, task: int) -> Plan | None:
@@ -48,23 +39,8 @@ def get_active_plan(db: Database, task: int) -> Plan | None:
 
 def set_plan(db: Database, task: int, plan: Plan) -> None:
     """Replace a task's plan."""
-    values: dict[str, Any] = {
-        "task": task,
-        "state": plan.state,
-        "per_instance": plan.per_instance,
-        "batch": plan.batch,
-        "quota": plan.quota,
-        "reserve_minutes": plan.reserve_minutes,
-        "exam": plan.exam,
-        "settings_json": to_json(asdict(plan.terms)),
-        "reason": plan.reason,
-    }
-    names = ", ".join(values)
-    marks = ", ".join(f":{name}" for name in values)
-    pairs = ", ".join(f"{name} = excluded.{name}" for name in values if name != "task")
-    db.conn.execute(
-        f"INSERT INTO crowd ({names}) VALUES ({marks}) ON CONFLICT (task) DO UPDATE SET {pairs}", values
-    )
+    values = {"task": task, "settings_json": to_json(asdict(plan.terms)), **PLAN.to_row(plan)}
+    upsert(db, "crowd", "task", values)
 
 
 def adopt_queues(db: Database, task: int, until: str) -> None:
@@ -301,24 +277,17 @@ def set_keys(db: Database, task: int, keys: list[AnswerKey]) -> None:
     )
 
 
+ATTEMPT = Record(Attempt, renamed={"person": "annotator", "right": "right_items"}, elsewhere=("detail",))
+
+
 def count_attempts(db: Database, task: int, person: int) -> int:
     sql = "SELECT count(*) FROM exam_attempt WHERE task = ? AND annotator = ?"
     return int(scalar(db, sql, [task, person]))
 
 
 def record_attempt(db: Database, task: int, attempt: Attempt) -> None:
-    insert(
-        db,
-        "exam_attempt",
-        task=task,
-        annotator=attempt.person,
-        attempt=attempt.attempt,
-        right_items=attempt.right,
-        items=attempt.items,
-        passed=int(attempt.passed),
-        detail_json=to_json([asdict(graded) for graded in attempt.detail]),
-        at=now(),
-    )
+    detail = to_json([asdict(graded) for graded in attempt.detail])
+    insert(db, "exam_attempt", task=task, detail_json=detail, **ATTEMPT.to_row(attempt) | {"at": now()})
 
 
 def list_attempts(db: Database, task: int, person: int) -> list[Attempt]:
@@ -328,16 +297,7 @@ def list_attempts(db: Database, task: int, person: int) -> list[Attempt]:
 
 
 def _attempt(row: dict[str, Any]) -> Attempt:
-    detail = tuple(_graded(graded) for graded in json.loads(row["detail_json"]))
-    return Attempt(
-        row["annotator"],
-        row["attempt"],
-        row["right_items"],
-        row["items"],
-        bool(row["passed"]),
-        detail,
-        row["at"],
-    )
+    return ATTEMPT.from_row(row, detail=tuple(map(_graded, json.loads(row["detail_json"]))))
 
 
 def _graded(values: dict[str, Any]) -> Graded:

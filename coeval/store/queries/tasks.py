@@ -10,7 +10,7 @@ from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Column, ColumnRole, Instance, Scale, Task, TaskSource
-from coeval.rules.arms import Design, Display, Layout
+from coeval.rules.arms import Design
 from coeval.rules.names import compose
 from coeval.store.engines.database import (
     Database,
@@ -213,23 +213,15 @@ def get_seed(db: Database, task: int) -> str:
     return str(scalar(db, "SELECT seed FROM task WHERE id = ?", [task]))
 
 
+DESIGN = Record(Design)
+"""Maps a study's design to columns of ``task``. To add a field, add a column of its name."""
+
+
 def get_design(db: Database, task: int) -> Design:
     """Return the design by which a task shows its drafts."""
     row = get_row(db, "SELECT * FROM task WHERE id = ?", [task])
     assert row is not None
-    return Design(
-        blind_share=row["blind_share"],
-        first_share=row["first_share"],
-        evidence_share=row["evidence_share"],
-        reasons_share=row["reasons_share"],
-        planted_share=row["planted_share"],
-        idle_seconds=row["idle_seconds"],
-        display=Display(row["display"]),
-        hide_systems=bool(row["hide_systems"]),
-        wait_for_drafts=bool(row["wait_for_drafts"]),
-        input_first=bool(row["input_first"]),
-        layout=Layout(row["layout"]),
-    )
+    return DESIGN.from_row(row)
 
 
 def set_design(db: Database, task: int, design: Design, by: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from coeval.clock import now
 from coeval.domain.studies import StoppingRule
-from coeval.store.engines.database import Database, get_row, insert, rows, scalar
+from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar
 
 # The task's team, if one was chosen, and the distribution of its work.
 
@@ -169,22 +169,16 @@ def list_asked_criteria(db: Database, task: int, instance: int) -> frozenset[int
     return frozenset(row["criterion"] for row in rows(db, sql, [task, instance]))
 
 
+STOPPING_RULE = Record(StoppingRule)
+
+
 def list_stopping_rules(db: Database, task: int) -> list[StoppingRule]:
     """Return every stopping rule declared for a task, the newest first."""
     sql = "SELECT * FROM stopping_rule WHERE task = ? ORDER BY id DESC"
-    return [
-        StoppingRule(
-            row["width"], row["planned"], row["system_a"], row["system_b"],
-            row["scores_then"], row["declared_by"], row["declared_at"],
-        )
-        for row in db.query(sql, [task])
-    ]  # fmt: skip
+    return [STOPPING_RULE.from_row(row) for row in db.query(sql, [task])]
 
 
 def record_stopping_rule(db: Database, task: int, rule: StoppingRule, by: str) -> None:
     """Declare a stopping rule; earlier ones stay on record."""
-    insert(
-        db, "stopping_rule", task=task, width=rule.width, planned=rule.planned,
-        system_a=rule.system_a, system_b=rule.system_b, scores_then=rule.scores_then, declared_by=by,
-        declared_at=now(),
-    )  # fmt: skip
+    values = STOPPING_RULE.to_row(rule) | {"declared_by": by, "declared_at": now()}
+    insert(db, "stopping_rule", task=task, **values)
