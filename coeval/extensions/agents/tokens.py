@@ -130,7 +130,7 @@ def reserve(context: Context, agent: Agent, estimate: float) -> int:
         if not token.budget or estimate > token.left:
             raise NotAllowedError(
                 f"These drafts cost about {estimate:.4f}, and {token.left:.4f} of the token's limit of "
-                f"{token.budget:.4f} are left: draft fewer (at_most), or ask an owner for a token with a higher limit."
+                f"{token.budget:.4f} are left. Draft fewer (at_most), or ask an owner for a higher limit."
             )
         return queries.add_spending(db, token.id, estimate)
 
