@@ -173,7 +173,7 @@ def test_owners_read_the_figures_and_start_the_model(served: Served, page: Page,
     import_file(served.context, OPERATOR, known, "own")
     enter(page, served.url, "Olu")
     page.goto(f"{served.url}/?task=own&tab=rubrics")
-    page.get_by_text("2 of 2 instances have their own criteria (8 criteria). People gave").wait_for()
+    page.get_by_text("2 of 2 instances have their own criteria (8 criteria).").wait_for()
     unfold(page, "Draft with a model")
     page.get_by_role("button", name="Judge every instance").click()
     page.locator("#rubrics-told").get_by_text("8 written, 0 unscored, 0 questions failed").wait_for()
