@@ -130,22 +130,6 @@ def test_a_large_event_is_parsed_beside_the_loop(visit: Visit, monkeypatch: pyte
     assert len(names) == 1
 
 
-def test_an_event_of_no_function_writes_one_line(visit: Visit, caplog: pytest.LogCaptureFixture) -> None:
-    browser = visit("Ana")
-    for event in (
-        {"data": [], "fn_index": 99_999, "session_hash": "s"},
-        {"data": [], "fn_index": "0", "session_hash": "s"},
-        {"data": [], "fn_index": True, "session_hash": "s"},
-        {"data": [], "session_hash": "s"},
-        {"data": {}, "fn_index": 0, "session_hash": "s"},
-        [1],
-    ):
-        caplog.clear()
-        answer = browser.post("/gradio_api/queue/join", json=event)
-        assert answer.status_code == 422 and "reload" in answer.json()["message"], event
-        assert len(caplog.records) == 1 and not caplog.records[0].exc_info, event
-
-
 def test_refused_events_leave_little_behind(visit: Visit, app: Any) -> None:
     """Gradio keeps what each page sent last, refused or not: neither many pages nor large ones add up."""
     browser = visit("Ana")

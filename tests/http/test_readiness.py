@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.parse
@@ -15,7 +13,7 @@ import pytest
 
 from coeval.usecases.access import Context
 from tests.support.hosting.postgres import Server
-from tests.support.serving.live_server import ROOT, LiveServer, free_port
+from tests.support.serving.live_server import LiveServer
 
 
 def ask(server: LiveServer, path: str) -> tuple[int, str]:
@@ -81,39 +79,3 @@ def until_ready(server: LiveServer) -> bool:
             return True
         time.sleep(0.1)
     return False
-
-
-SERVE = """
-import sys, threading, urllib.request
-import coeval.ui.run as run
-from coeval.cli.serve import serve
-
-url = sys.argv.pop(1)
-
-def sweep(context):
-    def ask():
-        print("clean-up, and the server says", urllib.request.urlopen(url, timeout=60).status, flush=True)
-    threading.Thread(target=ask, daemon=True).start()
-
-run.sweep = sweep
-serve()
-"""
-
-
-@pytest.mark.slow
-def test_the_address_is_printed_and_the_clean_up_begins_when_the_server_listens(tmp_path: Path) -> None:
-    port = free_port()
-    url = f"http://127.0.0.1:{port}/healthz"
-    command = [sys.executable, "-c", SERVE, url, "--db", str(tmp_path / "new.db"), "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
-        assert server.stdout is not None
-        try:
-            lines = [server.stdout.readline()]
-            with urllib.request.urlopen(url, timeout=30) as answer:
-                assert answer.status == 200
-            lines.append(server.stdout.readline())
-        finally:
-            server.send_signal(signal.SIGINT)
-    assert f"http://127.0.0.1:{port}" in lines[0]
-    assert lines[1] == "clean-up, and the server says 200\n"
-    assert server.returncode == 0

@@ -316,27 +316,6 @@ def list_answers(store: Storage) -> list[str]:
 
 
 @pytest.mark.slow
-def test_what_was_saved_survives_the_end_of_the_server_and_saving_goes_on(
-    postgres: Server, address: str
-) -> None:
-    with closing(PostgresStore(address, patience=1)) as store:
-        with store.write() as db:
-            add_person(db, "before")
-        with pytest.raises(StorageError, match="cannot be used"), store.write() as db:
-            add_person(db, "lost")
-            postgres.stop()
-        with pytest.raises(StorageError, match="cannot be used"), store.write() as db:
-            add_person(db, "nowhere")
-        with pytest.raises(UnreachableError, match="cannot be used"):
-            store.ping()
-        postgres.start()
-        store.ping()
-        with store.write() as db:
-            add_person(db, "after")
-        assert list_names(store) == ["after", "before"]
-
-
-@pytest.mark.slow
 def test_an_outage_costs_those_who_save_meanwhile_no_more_than_it_lasts(
     postgres: Server, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from coeval.ui.app.agreement.sections import SECTIONS
 from coeval.ui.tabs import TaskPicker
 from tests.support.screens.bench import Bench
 
@@ -48,20 +47,6 @@ def test_a_tab_of_set_up_clicked_before_the_picker_is_filled(page: Any, bench: B
     events.let_go()
     page.locator("#data-count").get_by_text("3 instances").wait_for()
     page.wait_for_function("document.querySelector('#task-picker input')?.value")
-
-
-def test_a_section_clicked_while_the_first_one_loads(page: Any, bench: Bench) -> None:
-    bench.save_elsewhere(4)
-    events = open_held(page, bench, f"?task={bench.slug}")
-    page.get_by_role("tab", name="Agreement").click()
-    page.locator("#agreement-section label").nth(3).click()
-    page.wait_for_timeout(300)
-    events.let_go()
-    section = list(SECTIONS)[3]
-    page.locator(f"#agreement-tiles [data-section='{section}'][data-whole='yes']").wait_for(state="attached")
-    page.wait_for_timeout(1500)
-    assert page.locator("#agreement-tiles [data-section]").get_attribute("data-section") == section
-    assert page.locator("#agreement-section input:checked").get_attribute("value") == section
 
 
 def test_a_page_left_open_over_a_restart_still_names_its_task() -> None:

@@ -176,13 +176,3 @@ def test_keys_typed_while_an_instance_is_on_its_way_are_for_that_instance(page: 
     press(page, "k")
     expect(page.locator(".wb-jump")).to_have_value("1")
     assert lines(page, 1) == lines(page, 2) == ["none"] * 5
-
-
-def test_keys_typed_while_an_instance_is_saved_are_for_the_next(page: Page, bench: Bench) -> None:
-    open_all(page, bench)
-    press(page, *ONE, *ONE)
-    with held_back(page, "**/sheets*"):
-        press(page, "Control+Enter", "]", "2")
-    wait_saved(page, bench, 2)
-    expect(page.locator(".wb-jump")).to_have_value("2")
-    assert lines(page, 1) == ["none"] * 5 and lines(page, 2) == ["revise"] + ["none"] * 4

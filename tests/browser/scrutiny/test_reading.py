@@ -79,16 +79,6 @@ def test_marks_and_rows_lead_to_each_other(page: Page, bench: Bench) -> None:
     assert "Evidence 2" in page.locator(".rt-row.is-linked").inner_text()
 
 
-def test_the_mark_of_the_current_row_is_brought_into_view(page: Page, bench: Bench) -> None:
-    show(page, bench, "word " * 3000 + "needle" + " word" * 1000, ["needle"])
-    press(page, "ArrowDown", "ArrowDown")
-    inside = """([pane, mark]) => {
-        const [frame, box] = [pane, mark].map((one) => document.querySelector(one).getBoundingClientRect());
-        return box.top >= frame.top && box.bottom <= frame.bottom;
-    }"""
-    assert page.evaluate(inside, [".wb-read", "mark"])
-
-
 def test_a_long_article_and_what_is_shown_with_it_are_whole_and_open(page: Page, bench: Bench) -> None:
     article = "The article says this. " * 400
     bench.task = Task("", "Read", columns={"article": ColumnRole.SHOWN, "year": ColumnRole.SHOWN})
@@ -140,19 +130,6 @@ def test_a_quote_of_the_input_is_named_and_marked_there(page: Page, bench: Bench
     page.keyboard.type("“created” is the question's word, “alcohol” is not")
     page.wait_for_timeout(300)
     assert (marks(page, INPUT_PANE), marks(page)) == ([("created", "1")], [("alcohol", "1")])
-
-
-def test_a_quote_that_is_nearly_there_shows_what_differs(page: Page, bench: Bench) -> None:
-    passage = "extracted with alcohol"
-    start = OUTPUT.index(passage)
-    quote = Quote("extracted from alcohol", start, start + len(passage), QuotePlace.NEAR)
-    line = EvaluationRow(RowKind.EVIDENCE, "It says “extracted from alcohol”.", (quote,))
-    bench.rows = lambda instance: (*make_rows(instance.output)[:2], line)
-    bench.open_bench(page)
-    flag = page.locator(".ce-flag")
-    assert flag.inner_text() == "similar passage in the answer: extracted withfrom alcohol"
-    assert (flag.locator("del").inner_text(), flag.locator("ins").inner_text()) == ("with", "from")
-    assert marks(page) == [(passage, "1")]
 
 
 def test_right_to_left_and_cjk(page: Page, bench: Bench) -> None:

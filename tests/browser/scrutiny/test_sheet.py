@@ -184,11 +184,6 @@ def copied(page: Page) -> str:
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 
-def paste(page: Page, text: str) -> None:
-    page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
-    press(page, "Control+V")
-
-
 def test_lines_and_cells_are_copied_as_a_spreadsheet_takes_them(
     page: Page, bench: Bench, clipboard: None
 ) -> None:
@@ -202,23 +197,3 @@ def test_lines_and_cells_are_copied_as_a_spreadsheet_takes_them(
     assert copied(page) == DRAFT
     press(page, "ArrowLeft", "Shift+ArrowDown", "Control+C")
     assert [len(row.split("\t")) for row in copied(page).split("\n")] == [5, 5]
-
-
-def test_versions_are_pasted_down_a_column(page: Page, bench: Bench, clipboard: None) -> None:
-    bench.open_bench(page)
-    line(page, "Evidence 2").focus()
-    press(page, "ArrowRight", "ArrowRight")
-    paste(page, 'first\r\n"second\nline"\r\nthird\r\n')
-    assert actions(page) == ["none", "none", "none", "revise", "revise", "add"]
-    versions = [box.input_value() for box in page.locator(".rt-version textarea:visible").all()]
-    assert versions == ["first", "second\nline", "third"]
-    press(page, "Control+Z")
-    assert actions(page) == ["none"] * 5, "one paste is one change"
-
-
-def test_lines_are_pasted_as_they_were_copied(page: Page, bench: Bench, clipboard: None) -> None:
-    bench.open_bench(page)
-    line(page, "Evidence 1").focus()
-    paste(page, "x\tx\tmine\trevise\twhy\nx\tx\t\tdelete\tno\nx\tx\t\tbanana\tno")
-    assert actions(page) == ["none", "none", "revise", "delete", "none"]
-    assert [box.input_value() for box in page.locator(".rt textarea:visible").all()] == ["mine", "why", "no"]

@@ -479,15 +479,6 @@ def test_a_term_of_seven_digits_is_a_term(settings: Settings) -> None:
     assert keeper.term == 1_000_001 and slugs(last) == ["one"]
 
 
-def test_a_place_that_refuses_every_term_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coeval.store.snapshots.folder_place.FolderPlace.take", lambda *term: False)
-    monkeypatch.setattr(places, "LOOK_SECONDS", 0.0)
-    said: list[str] = []
-    with pytest.raises(StorageError, match="refuse term 1, in 20 tries"):
-        opened(settings, on_wait=said.append)
-    assert said and not settings.db.exists()
-
-
 def test_snapshots_of_another_lineage_are_never_pruned() -> None:
     mine, other = "a" * 16, "b" * 16
 
@@ -679,30 +670,6 @@ def test_two_servers_cannot_both_begin_a_term_at_the_hub(settings: Settings, hub
     place.beat(1, {"id": "a"})
     place._info = lambda: info  # type: ignore[attr-defined]
     assert not place.take(2, {"id": "late"}), "a look from before the last commit is no ground to take over"
-
-
-@pytest.mark.slow
-def test_after_a_failure_the_next_try_follows_within_seconds(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not after the pause between two sendings, which at the Hub is most of the promised time."""
-    store, keeper = opened(settings)
-    place = keeper.shippers[0].place
-    monkeypatch.setattr(place, "pace", replace(place.pace, ship_seconds=600.0))
-    fails, put = iter([True, True]), place.put
-
-    def put_with_faults(*what: Any) -> None:
-        if next(fails, False):
-            raise StorageError("trouble")
-        put(*what)
-
-    monkeypatch.setattr(place, "put", put_with_faults)
-    keeper.start()
-    end = time.monotonic() + 60
-    while not keeper.list_states()[0].saved_at and time.monotonic() < end:
-        time.sleep(0.05)
-    assert keeper.list_states()[0].saved_at, "it was never tried again"
-    keeper.stop()
 
 
 def test_the_hub_s_history_is_removed_once_a_day(settings: Settings, hub: HubStub) -> None:

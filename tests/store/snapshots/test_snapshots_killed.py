@@ -6,11 +6,9 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -75,36 +73,3 @@ def read_slugs(settings: Settings) -> set[str]:
         assert read.conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     store.close()
     return there
-
-
-@pytest.mark.slow
-def test_other_programs_that_lock_and_read_for_long_lose_no_save_and_no_snapshot(tmp_path: Path) -> None:
-    known = {"folder": str(tmp_path / "place")}
-    db = tmp_path / "live" / "coeval.db"
-    command = [sys.executable, "-m", "tests.support.hosting.shipping_writer", str(db), json.dumps(known)]
-    writer = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert writer.stdout is not None
-    first = writer.stdout.readline()
-    with closing(sqlite3.connect(db)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM task").fetchone()  # holds its view until it ends
-        for _ in range(3):
-            with closing(sqlite3.connect(db, isolation_level=None)) as other:
-                other.execute("BEGIN IMMEDIATE")
-                time.sleep(2)
-                other.execute("ROLLBACK")
-            time.sleep(1)
-    time.sleep(6)  # without the reader the log is copied into the file again, and snapshots go on
-    log = db.with_name("coeval.db-wal").stat().st_size
-    writer.send_signal(signal.SIGKILL)
-    killed_at = time.time()
-    lines = [first, *(line for line in writer.stdout if line.endswith("\n"))]
-    writer.wait()
-    settings = replace(load_settings({}, db=db), snapshots=Snapshots(folder=tmp_path / "place"))
-    (place,) = build_places(settings.snapshots)
-    for path in db.parent.iterdir():
-        path.unlink()
-    there = read_slugs(settings)
-    lost = [float(at) for at, slug in map(str.split, lines) if slug not in there]
-    assert killed_at - min(lost, default=killed_at) <= place.pace.promised_seconds
-    assert len(lines) > 150 and log < 20_000_000

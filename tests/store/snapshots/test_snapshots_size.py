@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from coeval.settings import Settings, Snapshots, load_settings
 from coeval.store import Store
-from coeval.store.engines import sqlite_file as engine_files
 from coeval.store.queries import tasks
 from coeval.usecases.hosting import replica, startup
 from coeval.usecases.hosting.replication import Keeper
@@ -70,29 +68,3 @@ def test_a_large_file_is_copied_more_seldom(settings: Settings, size: int, most:
     assert one._is_whole_due()
     keeper.stop()
     store.close()
-
-
-def test_a_large_file_is_not_read_whole_before_it_is_served(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, keeper = opened(settings)
-    add_task(store, "kept")
-    keeper.stop()
-    store.close()
-    looks: list[bool] = []
-    plain: Callable[..., bool] = engine_files.is_damaged
-
-    def watched(path: Path, *, whole: bool = True) -> bool:
-        looks.append(whole)
-        return plain(path, whole=whole)
-
-    monkeypatch.setattr(startup, "is_damaged", watched)
-    for limit, whole in ((10**9, True), (0, False)):
-        monkeypatch.setattr(startup, "CHECKED_BYTES", limit)
-        store, keeper = opened(settings)
-        with store.read() as db:
-            assert tasks.get_task(db, "kept")
-        assert looks and set(looks) == {whole}
-        looks.clear()
-        keeper.stop()
-        store.close()

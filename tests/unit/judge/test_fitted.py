@@ -128,16 +128,6 @@ def test_maps_give_peoples_scale_and_leave_the_unread_unscored() -> None:
     assert calibrate(ordinal) == pytest.approx([2, 4, np.nan], nan_ok=True)
 
 
-def test_who_is_asked_when_the_judge_is_unsure() -> None:
-    table = Fitted().apply(JUDGES[JUDGES["judge"] == "x"])
-    details: dict[str, Any] = {"within": 0, "coverage": 0.5, "agreement": 0.9, "level": 0.1, "computed": "so"}
-    unsure = Deferral(kind="samples", threshold=-0.2, **details).apply(table)
-    assert unsure["ask_person"].tolist() == [True, False, True]
-    likely = Deferral(kind="probability", threshold=0.9, **details).apply(table)
-    assert likely["ask_person"].tolist() == [False, True, True]
-    assert Deferral(kind="jury", threshold=None, **details).apply(table)["ask_person"].all()
-
-
 def test_what_was_fitted_comes_back_from_json_and_does_the_same() -> None:
     own = Feature(criterion="clear", mean=3, weight=1)
     fitted = Fitted(

@@ -21,7 +21,6 @@ from coeval.extensions.judge.learning.learn import Wishes, learn
 from coeval.extensions.judge.model.fitted import Fitted, Isotonic, Linear, Ordinal
 from coeval.extensions.judge.model.labels import Labels
 from coeval.llm.prompting.worked_examples import mark_document
-from tests.benchmarks.judge_null import DOCUMENTS, LEVEL, guarantee
 from tests.support.studies.simulated_judges import simulate_labels, simulate_lines
 
 QUICK = Wishes(folds=5)
@@ -133,14 +132,6 @@ def test_a_jury_of_independent_judges_is_kept_and_beats_the_best_of_them() -> No
     for kind in ("mean", "ridge", "vote"):
         lines = judged_lines(judged, Fitted(jury=fit_jury(judged, kind)).apply(judged.judges))
         assert measure(lines).pearson > best.pearson
-
-
-def test_what_stays_with_the_judge_keeps_its_guarantee() -> None:
-    """The bound is on an expectation over dev documents: 300 draws of 30, each checked on the same 4,000 others."""
-    lost, error, stayed = guarantee(300, seed=11)
-    assert lost <= LEVEL + 3 * error
-    # and it is of use: not far below the bound, which one document's whole loss keeps it under
-    assert lost > LEVEL - 2 / (DOCUMENTS + 1) and stayed > 0.3
 
 
 @pytest.mark.slow

@@ -19,7 +19,6 @@ from coeval.stats.report.activity import (
 from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.document import study_notes
 from coeval.stats.report.draft_account import draft_account_section
-from coeval.stats.report.first_scores import first_effect
 from coeval.stats.report.model_vs_people import choose_labels
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 
@@ -128,11 +127,6 @@ def test_the_arm_first_has_its_own_figures() -> None:
     assert people.counts["1"] >= 2, "the first scores from before the draft was shown are compared"
 
 
-def test_without_the_arm_first_its_figures_say_so() -> None:
-    found = first_effect(simulate_frames(instances=5).scored)
-    assert found.n == 0 and "before seeing the draft" in str(found.adoption.value.reason)
-
-
 def test_quotes_are_counted_by_run_and_criterion() -> None:
     # not in the output, nearly in it, in the input; lines of evidence, without a quotation
     rows = [
@@ -154,11 +148,6 @@ def test_quotes_are_counted_by_run_and_criterion() -> None:
         ("true", 1.0),
     ]
     assert build_report(study)["quotes"]["per_run"][0]["not_found"] == 4
-
-
-def test_drafts_without_quotes_say_so() -> None:
-    found = quotes_section(mixed())
-    assert (found.quoted.n, found.quoted.share.reason) == (0, "no draft quotes the text")
 
 
 def test_a_shared_statistic_is_computed_once_for_each_study() -> None:

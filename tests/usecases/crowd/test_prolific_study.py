@@ -235,34 +235,6 @@ def test_no_places_are_added_before_it_is_known_what_came_of_the_last(
     assert top_up(study, owner, "demo", more=2).confirm == "make 10 places of 8 for demo"
 
 
-def test_a_deleted_or_a_second_draft_stands_in_nobodys_way(
-    study: Context, owner: Person, stub: ProlificStub
-) -> None:
-    draft_study(study, owner, "demo", DRAFT, dry_run=False)
-    draft_study(study, owner, "demo", replace(DRAFT, title="Second"), dry_run=False)
-    first, second = stub.studies
-    del stub.studies[second]
-    report = publish_study(study, owner, "demo")
-    publish_study(study, owner, "demo", confirm=report.confirm, dry_run=False)
-    assert stub.studies[first]["status"] == "ACTIVE"
-    # what was deleted or published can be drafted again, and once
-    for again in (DRAFT, replace(DRAFT, title="Second")):
-        draft_study(study, owner, "demo", again, dry_run=False)
-        with pytest.raises(InputError, match="not sent again"):
-            draft_study(study, owner, "demo", again, dry_run=False)
-    assert len(stub.studies) == 3
-    # the newest are drafts: places are added to the study that is out
-    assert top_up(study, owner, "demo", more=1).confirm == "make 4 places of 3 for demo"
-
-
-def test_no_places_are_added_without_a_study_that_is_out(
-    study: Context, owner: Person, stub: ProlificStub
-) -> None:
-    draft_study(study, owner, "demo", DRAFT, dry_run=False)
-    with pytest.raises(InputError, match="publish it first"):
-        top_up(study, owner, "demo", more=1)
-
-
 def test_who_is_at_work_is_counted_with_what_they_will_do(
     study: Context, owner: Person, stub: ProlificStub
 ) -> None:

@@ -23,7 +23,7 @@ from coeval.usecases import leases as holding
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import jobs as drafting_jobs
 from coeval.usecases.drafting.execution import RunReport, run_drafting
-from coeval.usecases.drafting.jobs import Worker, mark_interrupted
+from coeval.usecases.drafting.jobs import Worker
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.leases import Hold
 from coeval.usecases.study_import import import_study
@@ -99,13 +99,6 @@ def test_a_command_beside_a_command_is_refused_and_pays_nothing(
     assert stub.paid == PAIRS and asked_once(stub)
 
 
-def test_start_clicked_twice_is_one_job(served: Context, owner: Person) -> None:
-    drafting_jobs.start_job(served, owner, "demo", MINE)
-    with pytest.raises(InputError, match="already in progress"):
-        drafting_jobs.start_job(other_server(served), owner, "demo", MINE)
-    drafting_jobs.start_job(served, owner, "demo", replace(MINE, label="another"))
-
-
 def test_a_run_cancelled_and_started_again_waits_for_its_first_worker(
     served: Context, owner: Person, stub: Stub
 ) -> None:
@@ -120,18 +113,6 @@ def test_a_run_cancelled_and_started_again_waits_for_its_first_worker(
     (last,) = [one for one in drafting_jobs.list_jobs(served, owner, "demo") if one.id == again.id]
     assert last.state is JobState.DONE, last.message
     assert stub.paid == PAIRS and asked_once(stub)
-
-
-@pytest.mark.sqlite  # on PostgreSQL another server takes the job over: test_takeover
-def test_a_second_server_leaves_live_jobs_alone(served: Context, owner: Person) -> None:
-    job = drafting_jobs.start_job(served, owner, "demo", MINE)
-    with Hold(served, job=job.id):
-        with served.store.write() as db:
-            db.conn.execute(AGED.format("job SET updated_at"), [an_hour_ago()])
-        assert mark_interrupted(other_server(served)) == 0
-        wait_for(served, owner, job.id, JobState.QUEUED)
-    assert mark_interrupted(other_server(served)) == 1
-    wait_for(served, owner, job.id, JobState.CANCELLED)
 
 
 @pytest.mark.sqlite  # on PostgreSQL another server takes the job over: test_takeover

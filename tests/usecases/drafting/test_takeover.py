@@ -12,8 +12,6 @@ import pytest
 
 from coeval.domain import Job, JobState, Person
 from coeval.store import open_store
-from coeval.store.engines.database import scalar
-from coeval.store.queries import jobs
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import jobs as drafting_jobs
 from coeval.usecases.drafting.jobs import MOST_TAKEOVERS, Worker, mark_interrupted
@@ -110,34 +108,3 @@ def test_a_server_that_stops_leaves_its_job_to_the_next(
         second.stop()
     assert find(served, owner, job).state is JobState.DONE
     assert stub.paid == PAIRS and asked_once(stub)
-
-
-@pytest.mark.slow
-def test_a_server_taken_for_gone_gives_way_and_does_not_take_its_own_job(
-    served: Context, owner: Person, stub: Stub
-) -> None:
-    """Nobody could write for longer than a lease lasts: another server has the job before the first is heard again."""
-    job = drafting_jobs.start_job(served, owner, "demo", MINE)
-    with ExitStack() as stack:
-        first, second = (Worker(other_server(served, stack)) for _ in range(2))
-        first.start(job)
-        while stub.paid < 6:
-            time.sleep(0.01)
-        with first.context.store.write():
-            abandon(first.context)
-            assert first.take_over() is None, "a thread of this process is at it"
-            with first.context.store.write() as db:
-                taken = jobs.take_over(db, MOST_TAKEOVERS)
-        assert taken is not None
-        second.start(taken)
-        wait_for(served, owner, job.id, JobState.DONE, JobState.FAILED)
-        for worker in (first, second):
-            worker.stop()
-            assert worker.take_over() is None and not any(one.is_alive() for one in worker._threads)
-    found = find(served, owner, job)
-    assert (found.state, found.done, found.takeovers) == (JobState.DONE, found.total, 1), found
-    with served.store.read() as db:
-        assert (
-            scalar(db, "SELECT count(*) FROM draft d JOIN run r ON r.id = d.run WHERE r.label = 'mine'", [])
-            == PAIRS
-        )

@@ -6,13 +6,12 @@ import csv
 import io
 import json
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from coeval.domain import Action, Arm, Person, Role, RowKind, ScrutinyRow, Submission
-from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.errors import InputError, NotAllowedError
 from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certification import certify
 from coeval.extensions.judge.deferred_lines import assign_deferred, end_asking, list_deferred
@@ -23,7 +22,6 @@ from coeval.extensions.judge.state import get_judge_state
 from coeval.store.queries import criteria, submissions, tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.export import export_table
-from coeval.usecases.scrutiny.policies import set_team
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -65,17 +63,6 @@ def test_confidence_comes_from_log_probabilities_where_there_are_no_samples(fitt
     assert kept and all(len(each) == 5 for each in kept) and [0.2] * 5 in kept
 
 
-def test_a_run_without_probabilities_or_samples_has_no_threshold(context: Context) -> None:
-    study = make_unsure_study()
-    drafts = tuple(replace(one, probabilities=()) for one in study.runs[0].drafts)
-    import_study(context, OPERATOR, replace(study, runs=(replace(study.runs[0], drafts=drafts),)))
-    seal_task(context, OPERATOR, "demo")
-    assert fit_judge(context, OPERATOR, "demo", wishes=THRESHOLD).fitted.deferral is None
-    for call in (list_deferred, assign_deferred):
-        with pytest.raises(NotFoundError, match="has no threshold.*log-probabilities"):
-            call(context, OPERATOR, "demo")
-
-
 def test_the_team_meets_just_what_is_assigned_and_everything_again_when_it_ends(fitted: Context) -> None:
     cat, dee = (sign_in(fitted, name)[0] for name in ("Cat", "Dee"))
     get_step(fitted, cat, "demo")  # has opened one of 60 before
@@ -104,16 +91,6 @@ def test_the_team_meets_just_what_is_assigned_and_everything_again_when_it_ends(
     whole = {name for name in instances if {(name, TRUE), (name, BRIEF)} <= UNSURE_LINES}
     assert step.total == 60 and step.finished == len(whole) and len(step.criteria) == 2
     assert len(met(fitted, dee)) == 120 - len(UNSURE_LINES)
-
-
-def test_where_each_instance_goes_to_some_of_the_team_so_does_what_is_assigned(fitted: Context) -> None:
-    people = [sign_in(fitted, name)[0] for name in ("Cat", "Dee")]
-    set_team(fitted, OPERATOR, "demo", ["Cat", "Dee"], 1)
-    assign_deferred(fitted, OPERATOR, "demo")
-    seen = [{name for name, _ in met(fitted, one)} for one in people]
-    assert not seen[0] & seen[1] and seen[0] | seen[1] == {name for name, _ in UNSURE_LINES}
-    end_asking(fitted, OPERATOR, "demo")
-    assert sum(get_step(fitted, one, "demo").total for one in people) == 20
 
 
 @pytest.mark.slow

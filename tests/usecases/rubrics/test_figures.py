@@ -22,7 +22,6 @@ from coeval.extensions.rubrics.statistics import (
     JudgedInstance,
     Label,
     build_report,
-    count_changes,
     macro_f1,
 )
 from coeval.stats.estimates import Estimate
@@ -83,32 +82,6 @@ def simulate_f1(documents: int, seed: int) -> Estimate:
             judged = 1 - value if draw.random() < rate else value
             labels.append(label(4 * document + n, "ann", value, judged, document=f"d{document}"))
     return macro_f1(labels)
-
-
-def test_people_and_judge_are_scored_side_by_side() -> None:
-    labels = [
-        label(1, "ann", 1, 1, points=4.0, document="d"),
-        replace(label(1, "ann", 0, 1, points=6.0, document="d"), unit="second"),
-        replace(label(1, "ben", None, action=Action.DELETE, points=6.0, document="d"), unit="second"),
-        label(1, "ben", 1, 1, points=4.0, document="d"),
-    ]
-    report = build_report(labels, [JudgedInstance(1, "d", "s", ((4.0, 1.0), (6.0, 1.0)))], "judge")
-    (score,) = report.scores
-    assert score.people == pytest.approx((0.4 + 1.0) / 2) and score.n_people == 2 and score.judge == 1.0
-    assert report.difference == pytest.approx(0.3)
-
-
-def test_what_people_changed_is_counted() -> None:
-    labels = [
-        label(1, "ann", 1, 1, shown=True),
-        label(2, "ann", 0, 1, shown=True, action=Action.REVISE),
-        label(3, "ann", None, 1, action=Action.DELETE),
-        label(4, "ann", 1, action=Action.ADD),
-        label(5, "ann", 0, 1),  # blind: the judge's other verdict was not changed
-    ]
-    changes = count_changes(labels)
-    assert (changes.approve, changes.revise, changes.delete, changes.add) == (2, 1, 1, 1)
-    assert (changes.verdicts_shown, changes.verdicts_changed) == (2, 1)
 
 
 def test_one_document_gives_no_interval() -> None:

@@ -13,10 +13,7 @@ from coeval.errors import InputError
 from coeval.extensions.replication.cells import (
     Cell,
     Replication,
-    alike,
     load_printed,
-    summarise,
-    write_replication,
 )
 from coeval.extensions.replication.closer_look import ROWS, replicate_closer_look
 from coeval.extensions.replication.coeval_paper import replicate_coeval
@@ -181,24 +178,6 @@ def test_a_small_folder_of_ratings_gives_its_correlations(tmp_path: Path) -> Non
             assert cell(found, "Topical-Chat", "Table 2", "turned", column).ours == pytest.approx(-1)
     missing = cell(found, "Topical-Chat", "Table 2", "free text", "groundedness, tau-b, document")
     assert missing.printed == 0.666 and missing.verdict == "not released"
-
-
-def test_printed_values_are_taken_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "printed.csv"
-    path.write_text(
-        "study,table,row,column,printed\nS,T,a,x,0.1\nS,T,a,y,.2\nS,T,b,x,0.3\nS,T,b,y,0.4\nS,T,c,x,1\n"
-    )
-    found = Replication(
-        "P", [Cell("S", "T", row, column, value) for row, column, value in
-              [("a", "x", 0.3), ("a", "y", 0.4), ("b", "x", 0.1), ("b", "y", 0.2)]]
-    )  # fmt: skip
-    found.hold_against(load_printed(path))
-    # the labels of the two rows were exchanged
-    assert alike(found.cells, key=lambda one: one.table) == [("a", "b"), ("b", "a")]
-    assert cell(found, "S", "T", "c", "x").verdict == "not released"
-    assert summarise(found).startswith("4 of 4 computed cells have a printed value: 0 equal, 4 differ.")
-    page = write_replication(found, tmp_path / "out")[0].read_text()
-    assert "The row printed as “a” has the values that the files give for “b”." in page
 
 
 @pytest.mark.parametrize(
