@@ -10,7 +10,7 @@ from typing import TypeVar
 import pandas as pd
 import pytest
 
-from coeval.domain import Answer, Ask, Instance, Request, Task
+from coeval.domain import Ask, Instance, Task
 from coeval.errors import UnreadableAnswerError
 from coeval.extensions.rubrics.queries import Criterion as RubricCriterion
 from coeval.extensions.rubrics.questions import Asking, ask_criteria, ask_judgments
@@ -18,10 +18,12 @@ from coeval.extensions.rubrics.scoring import Rubric
 from coeval.extensions.spans.drafting import SpanSettings, ask_spans, build_request
 from coeval.extensions.spans.typology import load_typology
 from coeval.frame import judge_frame
-from coeval.llm.client.client import Client
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.proposals import draft_criteria
+from coeval.llm.running.runner import build_runner
 from coeval.settings import Settings
+from coeval.store import Store
+from coeval.store.queries.calls import StoredLedger
 from tests.support.models.real_model import RealModel
 
 pytestmark = pytest.mark.slow
@@ -70,53 +72,47 @@ TASK = Task("t", "T", "Answer for a child.")
 SKY = Instance("1", "Why is the sky blue?", "Air scatters blue light most.")
 
 
-def carry_out(real_model: RealModel, draft: Callable[[Ask], Awaitable[T]]) -> T:
+def carry_out(real_model: RealModel, folder: Path, draft: Callable[[Ask], Awaitable[T]]) -> T:
     """Return what ``draft`` makes of the model's answers."""
 
     async def run() -> T:
-        client = Client(Settings(base_url=real_model.url, timeout=600))
-
-        async def ask(request: Request, sample: int) -> Answer:
-            return await client.ask(request)
-
-        try:
-            return await draft(ask)
-        finally:
-            await client.close()
+        settings = Settings(base_url=real_model.url, timeout=600)
+        async with build_runner(settings, StoredLedger(Store(folder / "l.db")), concurrency=1) as runner:
+            return await draft(runner.ask)
 
     return asyncio.run(run())
 
 
-def test_criteria_stay_within_their_bounds(real_model: RealModel) -> None:
+def test_criteria_stay_within_their_bounds(real_model: RealModel, tmp_path: Path) -> None:
     """Without bounds, this model wrote one list for eight minutes."""
     options = JudgeOptions(real_model.name, max_tokens=120)
     try:
-        found = carry_out(real_model, lambda ask: draft_criteria(ask, TASK, options, count=2))
+        found = carry_out(real_model, tmp_path, lambda ask: draft_criteria(ask, TASK, options, count=2))
     except UnreadableAnswerError as error:
         assert "asked twice" in str(error)
         return
     assert 1 <= len(found) <= 2 and all(len(one.text) <= 300 for one in found)
 
 
-def test_rubrics_are_written_and_judged_by_schema(real_model: RealModel) -> None:
+def test_rubrics_are_written_and_judged_by_schema(real_model: RealModel, tmp_path: Path) -> None:
     asking = Asking(real_model.name, temperature=0.0, max_tokens=250)
-    written = carry_out(real_model, lambda ask: ask_criteria(ask, TASK, SKY, 2, asking))
+    written = carry_out(real_model, tmp_path, lambda ask: ask_criteria(ask, TASK, SKY, 2, asking))
     assert len(written.value) <= 2
     assert bool(written.value) == (written.rung in ("schema", "asked again")) == (not written.reason)
     criteria = [
         RubricCriterion(n, 1, Rubric(text), None) for n, text in ((1, "It is right."), (2, "It is brief."))
     ]
-    judged = carry_out(real_model, lambda ask: ask_judgments(ask, TASK, SKY, criteria, asking))
+    judged = carry_out(real_model, tmp_path, lambda ask: ask_judgments(ask, TASK, SKY, criteria, asking))
     assert [one.criterion for one in judged] == [1, 2]
     for one in judged:
         assert one.value in (0, 1) if one.rung else one.value is None and one.reason and one.raw
 
 
-def test_spans_are_drafted_by_schema(real_model: RealModel) -> None:
+def test_spans_are_drafted_by_schema(real_model: RealModel, tmp_path: Path) -> None:
     typology = load_typology("esa")
     request = build_request(
         TASK, SKY, typology, SpanSettings(real_model.name, temperature=0.0, max_tokens=250)
     )
-    draft = carry_out(real_model, lambda ask: ask_spans(ask, request, SKY, typology))
+    draft = carry_out(real_model, tmp_path, lambda ask: ask_spans(ask, request, SKY, typology))
     assert draft.rung in ("schema", "asked again") if not draft.reason else not draft.rung and not draft.spans
     assert all(span.severity in ("minor", "major") for span in draft.spans)
