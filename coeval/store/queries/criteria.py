@@ -22,7 +22,7 @@ from coeval.domain import (
     Vote,
 )
 from coeval.domain.runs import RunExample, Wording
-from coeval.store.engines.database import Database, get_row, insert, rows, scalar, to_json
+from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar, to_json
 
 CRITERION = (
     "SELECT c.*, g.definition, g.anchors_json, g.examples FROM criterion c"
@@ -64,17 +64,11 @@ def record_guide(db: Database, criterion: int, guide: Guide, by: str) -> None:
     )
 
 
+PROPOSAL = Record(Proposal, renamed={"kept_criterion": "criterion"}, elsewhere=("members", "id"))
+
+
 def _proposal(row: dict[str, Any]) -> Proposal:
-    return Proposal(
-        text=row["text"],
-        origin=Origin(row["origin"]),
-        support=row["support"],
-        samples=row["samples"],
-        members=tuple(json.loads(row["members_json"])),
-        kept_criterion=row["criterion"],
-        note=row["note"],
-        id=row["id"],
-    )
+    return PROPOSAL.from_row(row, members=tuple(json.loads(row["members_json"])), id=row["id"])
 
 
 def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion:
@@ -175,19 +169,8 @@ def add_round(
     opened_at = "" if waits else now()
     round_id = insert(db, "ballot_round", task=task, version=version, round=number, opened_at=opened_at)
     for position, proposal in enumerate(proposals, 1):
-        insert(
-            db,
-            "proposal",
-            ballot_round=round_id,
-            position=position,
-            text=proposal.text,
-            origin=proposal.origin,
-            support=proposal.support,
-            samples=proposal.samples,
-            members_json=to_json(list(proposal.members)),
-            criterion=proposal.kept_criterion,
-            note=proposal.note,
-        )
+        values = PROPOSAL.to_row(proposal) | {"members_json": to_json(list(proposal.members))}
+        insert(db, "proposal", ballot_round=round_id, position=position, **values)
     return round_id
 
 

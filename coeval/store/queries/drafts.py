@@ -27,17 +27,11 @@ from coeval.store.queries.tasks import instance_of
 DRAFT = Record(Draft, elsewhere=("rows", "samples", "probabilities", "id"))
 
 
+RUN = Record(Run, elsewhere=("params", "id"))
+
+
 def _run(row: dict[str, Any]) -> Run:
-    return Run(
-        protocol=row["protocol"],
-        model=row["model"],
-        label=row["label"],
-        prompt_hash=row["prompt_hash"],
-        params=json.loads(row["params_json"]),
-        shown=bool(row["shown"]),
-        created_at=row["created_at"],
-        id=row["id"],
-    )
+    return RUN.from_row(row, params=json.loads(row["params_json"]), id=row["id"])
 
 
 def list_runs(db: Database, task: int) -> list[Run]:
@@ -60,21 +54,11 @@ def add_run(db: Database, task: int, run: Run, criteria_set: int | None) -> Run:
     Only imports set it, whose drafts follow. A run on this server is shown from its first draft on.
     """
     shown = run.shown and get_shown_run(db, task) is None
-    created_at = run.created_at or now()
-    run_id = insert(
-        db,
-        "run",
-        task=task,
-        criteria_set=criteria_set,
-        protocol=run.protocol,
-        model=run.model,
-        prompt_hash=run.prompt_hash,
-        params_json=to_json(dict(run.params)),
-        label=run.label,
-        shown=int(shown),
-        created_at=created_at,
-    )
-    return replace(run, id=run_id, shown=shown, created_at=created_at)
+    stored = replace(run, shown=shown, created_at=run.created_at or now())
+    params = to_json(dict(run.params))
+    values = RUN.to_row(stored)
+    run_id = insert(db, "run", task=task, criteria_set=criteria_set, params_json=params, **values)
+    return replace(stored, id=run_id)
 
 
 HAS_READABLE = "EXISTS (SELECT 1 FROM draft d WHERE d.run = run.id AND d.status = 'ok')"
