@@ -20,9 +20,11 @@ from coeval.extensions.rubrics.reviews import get_rubrics_sheet
 from coeval.rules.arms import Design
 from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting.model_requests import MAX_TOKENS
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import ImportOptions, import_file
+from tests.support.models.openai_stub import Stub
 from tests.support.screens.axe import faults
 from tests.support.screens.ui_steps import enter, press, settle, unfold, wait_a_while
 from tests.support.serving.server import Running
@@ -46,6 +48,7 @@ class Served:
     url: str
     context: Context
     ann: Person
+    stub: Stub
 
     def saved(self, slug: str = "hb") -> list[Submission]:
         with self.context.store.read() as db:
@@ -72,11 +75,11 @@ def served(context: Context, owner: Person, tmp_path: Path) -> Iterator[Served]:
     import_file(context, owner, make_known_rubrics(documents=2).write(tmp_path / "hb.jsonl"), "hb")
     (tmp_path / "ar.jsonl").write_text(json.dumps(ARABIC), encoding="utf-8")
     import_file(context, owner, tmp_path / "ar.jsonl", "ar", options=ImportOptions(language="ar"))
-    with serve_rubrics_judge(context) as (connected, _):
+    with serve_rubrics_judge(context) as (connected, stub):
         with ThreadPoolExecutor(1) as apart:  # where a browser is open, an event loop runs in this thread
             apart.submit(asyncio.run, judge_rubrics(connected, owner, "hb", RubricsRun())).result()
         with Running(connected) as live:
-            yield Served(live.url, context, ann)
+            yield Served(live.url, context, ann, stub)
 
 
 def test_an_instance_is_decided_and_judged_by_keyboard(served: Served, page: Page) -> None:
@@ -177,6 +180,7 @@ def test_owners_read_the_figures_and_start_the_model(served: Served, page: Page,
     unfold(page, "Draft with a model")
     page.get_by_role("button", name="Judge every instance").click()
     page.locator("#rubrics-told").get_by_text("8 written, 0 unscored, 0 questions failed").wait_for()
+    assert served.stub.bodies[-1]["max_tokens"] == MAX_TOKENS, "no answer is without a limit"
     assert page.get_by_text("Score by the judge:").is_visible()
     enter(page, served.url, "Ann")
     page.goto(f"{served.url}/?task=hb&tab=rubrics")

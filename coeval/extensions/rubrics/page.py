@@ -36,6 +36,7 @@ from coeval.ui.server.identity import get_person
 from coeval.ui.server.payloads import LARGEST_ID, LIMITS, Id, Payload, Remark, Score, _check_text
 from coeval.ui.tabs import MODEL, StudyTab, Update, need_task, tell_done
 from coeval.usecases.access import Context
+from coeval.usecases.drafting.model_requests import MAX_TOKENS
 from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny.steps import get_aliases
 
@@ -117,7 +118,8 @@ class RubricsTab(StudyTab):
 
 
 def _read_settings(model: str | None, count: float | None, way: str | None) -> RubricsRun:
-    return RubricsRun(model=(model or "").strip(), count=int(count or 8), way=way or "instance")
+    name, chosen = (model or "").strip(), way or "instance"
+    return RubricsRun(model=name, count=int(count or 8), way=chosen, max_tokens=MAX_TOKENS)
 
 
 def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
