@@ -9,7 +9,7 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,6 @@ from coeval.domain.studies import StoppingRule
 from coeval.usecases.access import OPERATOR, Context
 
 # ``python -m coeval stats`` and ``tables``.
-
-HEAD = ("", "alpha, ordinal", "95% interval", "same score", "units", "paired scores", "people")
-NAME = 44
 
 
 def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
@@ -92,53 +89,29 @@ def _name_basis(options: argparse.Namespace) -> str:
 
 
 def render_stats(report: Mapping[str, Any], basis: str = "") -> str:
-    """Return the report's agreement figures as an aligned table, then its notes; ``basis`` describes the
-    scores.
-    """
-    rows = [HEAD, *_rows(report["agreement"])]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
-    lines = [_line(row, widths) for row in rows]
+    """Return the report's agreement figures as a table, then its notes; ``basis`` describes the scores."""
+    from coeval.stats.report.tables import make_table, tables_markdown
+
+    headline = report["agreement"]["headline"]
+    rows = [
+        {**part, "alpha": part["humans"]["ordinal"], "same_score": part["percent"]["value"]}
+        for part in report["agreement"]["per_criterion"]
+    ]
+    mean = {**headline, "criterion": f"Mean over criteria ({headline['scores']})", "alpha": headline["value"]}
+    title = f"{report['task']}: {report['units']:,} units, {report['annotators']:,} people"
+    table = make_table(
+        "agreement",
+        title + (f" ({basis})" if basis else ""),
+        "Ordinal alpha with its 95% interval, and percent agreement.",
+        [*rows, mean],
+        ("criterion", "alpha", "ci_low", "ci_high", "same_score", "n_units", "n_ratings", "n_annotators"),
+    )
     width = min(100, shutil.get_terminal_size().columns)
     notes = [
         textwrap.fill(note, width, initial_indent="- ", subsequent_indent="  ") for note in report["notes"]
     ]
     more = "All numbers: stats --json. Tables for a paper: tables."
-    title = f"{report['task']}: {report['units']:,} units, {report['annotators']:,} people"
-    title += f" ({basis})" if basis else ""
-    return "\n".join((title, "", *lines, "", *notes, "", more))
-
-
-def _rows(agreement: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    for part in agreement["per_criterion"]:
-        yield _row(part["criterion"], part, part["humans"]["ordinal"])
-    headline = agreement["headline"]
-    yield _row(f"Mean over criteria ({headline['scores']})", headline, headline["value"])
-
-
-def _row(name: str, part: Mapping[str, Any], alpha: float | None) -> tuple[str, ...]:
-    low, high = part.get("ci_low"), part.get("ci_high")
-    same = part.get("percent")
-    same = same.get("value") if isinstance(same, Mapping) else same
-    return (
-        textwrap.shorten(name, NAME, placeholder="…"),
-        _number(alpha),
-        "" if low is None or high is None else f"[{_number(low)}, {_number(high)}]",
-        "" if same is None else f"{same:.0%}",
-        *(_count(part.get(key)) for key in ("n_units", "n_ratings", "n_annotators")),
-    )
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
-
-
-def _count(value: int | None) -> str:
-    return "" if value is None else f"{value:,}"
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    first, *others = zip(row, widths, strict=True)
-    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]).rstrip()
+    return "\n".join((tables_markdown([table]), *notes, "", more))
 
 
 # ``python -m coeval plan``.

@@ -6,7 +6,7 @@ an ``Estimate`` (a float with its n, interval and, if undefined, its ``reason``)
 
 from __future__ import annotations
 
-from coeval.stats.actions import action_rates, score_changes
+from coeval.stats.actions import action_rates, score_changes, time_curve, time_spent
 from coeval.stats.agreement.alpha import krippendorff_alpha
 from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.agreement.icc import icc
@@ -24,7 +24,6 @@ from coeval.stats.report.document import build_report, paper_tables
 from coeval.stats.report.methods import methods_paragraph
 from coeval.stats.report.model_vs_model import mean_pairwise
 from coeval.stats.report.tables import Table, show_tags, tables_latex, tables_markdown
-from coeval.stats.times import time_curve, time_spent
 
 __all__ = [
     "Estimate",

@@ -189,9 +189,9 @@ def test_one_annotator_alone_has_no_agreement_and_is_told_why(context: Context) 
     figures = [figure for section in SECTIONS for figure in whole(context, section).figures]
     # one person gives neither an agreement nor a pattern beside others
     empty = {figure.name for figure in figures if figure.empty}
-    assert empty == {"alpha-by-criterion", "alpha-by-arm"}
+    assert empty == {"alpha-by-criterion"}
     drawn = [figure for figure in figures if not figure.empty]
-    assert len(drawn) == 11 and all(figure.draw().to_dict() for figure in drawn)
+    assert len(drawn) == 10 and all(figure.draw().to_dict() for figure in drawn)
     page = whole(context, "agreement")
     verdict, *_ = texts(page.answer)
     assert verdict.startswith("Agreement cannot be computed yet: no unit")
@@ -422,7 +422,7 @@ def test_every_section_draws_its_charts(page: Any, live: LiveServer) -> None:
         assert all(label and len(label) > 20 for label in labels)
 
 
-CHARTS = {"agreement": 3, "changes": 2, "model": 3, "systems": 2, "time": 1, "draft": 2}
+CHARTS = {"agreement": 3, "changes": 2, "model": 3, "systems": 1, "time": 1, "draft": 1}
 
 DRAWN = """n => {
   const cards = [...document.querySelectorAll('#agreement-charts .chart')].filter(card => card.querySelector('h4'));

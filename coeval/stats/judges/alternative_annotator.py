@@ -51,8 +51,6 @@ class AltTest:
     people: list[Hashable] = field(default_factory=list)
     people_left_out: list[Hashable] = field(default_factory=list)
     reason: str | None = None
-    model_scores: str = "as given"
-    """A shorter name for ``advantage_probability``, which scripts use."""
     p_value: float = math.nan
     """The smallest false discovery rate at which the test passes, for adjustment over several tests."""
     test: str = ""

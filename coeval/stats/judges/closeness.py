@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy
 
 from coeval.stats.clusters import DOCUMENTS, Clusters, cut, parse_clusters, sums_interval
@@ -16,20 +15,31 @@ from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_rati
 
 
 @dataclass(frozen=True)
-class Confusion:
-    """The median of people and the model's score on ``n`` units. ``table`` is median x model."""
+class Cell:
+    """The number of units with this median score from people and this score from the model. A median between
+    two points counts half.
+    """
 
-    table: pd.DataFrame
+    people: float
+    llm: float
+    n: float
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """The median of people and the model's score on ``n`` units."""
+
     n: int
     exact: Estimate
     within_one: Estimate
     bias: Estimate
     mae: Estimate
-    reason: str | None = None
+    reason: str | None
+    cells: list[Cell]
 
 
 def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any] | None = None) -> Confusion:
-    """Return the table of people's median scores against the model's scores.
+    """Compare people's median scores with the model's scores.
 
     A median between two points counts half for each. The model's score is rounded to the nearest point of the
     scale, with halves rounded up.
@@ -48,8 +58,8 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
         has both.
 
     >>> found = median_confusion([[1, 2, 3], [1, 3, 3]], [1, 3, 2])
-    >>> float(found.table.loc[3.0, 3.0]), round(found.exact, 2), found.within_one
-    (0.5, 0.5, 1.0)
+    >>> found.cells[-1], round(found.exact, 2), found.within_one
+    (Cell(people=3.0, llm=3.0, n=0.5), 0.5, 1.0)
     """
     data = parse_ratings(people, value_domain)
     scores = parse_vector(model, "model")
@@ -64,18 +74,23 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
     points = np.unique(data.numbers)
     if not both.any() or not len(points):
         nothing = Estimate.undefined("no unit was scored by both people and the model")
-        return Confusion(pd.DataFrame(), 0, nothing, nothing, nothing, nothing, nothing.reason)
+        return Confusion(0, nothing, nothing, nothing, nothing, nothing.reason, [])
     medians, scores = medians[both], scores[both]
     table = _half_counted(medians, scores, points)
     apart = np.abs(np.subtract.outer(np.arange(len(points)), np.arange(len(points))))
     n = len(medians)
     return Confusion(
-        table=pd.DataFrame(table, index=points, columns=points),
         n=n,
         exact=Estimate(np.trace(table) / n, n=n),
         within_one=Estimate(table[apart <= 1].sum() / n, n=n),
         bias=Estimate((scores - medians).mean(), n=n),
         mae=Estimate(np.abs(scores - medians).mean(), n=n),
+        reason=None,
+        cells=[
+            Cell(float(person), float(model_score), float(table[row, column]))
+            for row, person in enumerate(points)
+            for column, model_score in enumerate(points)
+        ],
     )
 
 

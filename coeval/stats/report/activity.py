@@ -14,15 +14,17 @@ from coeval.stats.actions import (
     KINDS,
     ActionRates,
     ScoreChanges,
+    TimeSpent,
     action_rates,
     against_majority,
     score_changes,
+    time_curve,
+    time_spent,
 )
 from coeval.stats.estimates import FLAT, Estimate
 from coeval.stats.frames import ASSISTED, QUOTE_COLUMNS, StudyFrames, is_planted
 from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.tables import Table, make_table
-from coeval.stats.times import TimeSpent, time_curve, time_spent
 
 
 def actions_section(study: StudyFrames) -> ActionRates:

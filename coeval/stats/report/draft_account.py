@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from coeval.stats.actions import IDLE_SECONDS
 from coeval.stats.arm_contrasts import (
     Arms,
     Contrast,
@@ -23,7 +24,6 @@ from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, SHOWN_ARMS, StudyFrames, once
 from coeval.stats.report.first_scores import FirstEffect, first_effect
 from coeval.stats.report.tables import Table, make_table
-from coeval.stats.times import IDLE_SECONDS
 
 OTHER_PEOPLE = ("p_value", "n_shown", "n_other", "people_ci_low", "people_ci_high", "people")
 OF_PULL = ("p_value", "n_shifted", "n_planted", "n_instances", "people_ci_low", "people_ci_high", "people")

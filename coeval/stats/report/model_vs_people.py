@@ -12,7 +12,7 @@ import pandas as pd
 from coeval.stats.estimates import FLAT, SPREAD, Estimate, Spelled, adjust_holm
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, UNDRAFTED, StudyFrames, once
 from coeval.stats.judges.alternative_annotator import AltTest, Labels, run_alt_test
-from coeval.stats.judges.closeness import median_confusion
+from coeval.stats.judges.closeness import Confusion, median_confusion
 from coeval.stats.judges.correlation import (
     LEVELS,
     Correlations,
@@ -66,36 +66,12 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Cell:
-    """The number of units with this median score from people and this score from the model. A median between
-    two points counts half.
-    """
-
-    people: float
-    llm: float
-    n: float
-
-
-@dataclass(frozen=True)
-class MedianConfusion:
-    """The table of people's median scores against the model's scores."""
-
-    n: int
-    exact: Estimate
-    within_one: Estimate
-    bias: Estimate
-    mae: Estimate
-    reason: str | None
-    cells: list[Cell]
-
-
-@dataclass(frozen=True)
 class Against:
     """One run compared with people, over all criteria or one."""
 
     n_units: int
     correlations: Correlations
-    confusion: MedianConfusion
+    confusion: Confusion
     alt_test: AltTest
 
 
@@ -300,28 +276,13 @@ def _against(
 
 def _confusion(
     study: StudyFrames, people: Ratings, model: pd.Series[float], criterion: int | None
-) -> MedianConfusion:
+) -> Confusion:
     width = max(len(study.criteria), 1)
     places = np.asarray(people.units, dtype=np.int64)
     own = places % width == criterion if criterion is not None else np.ones(len(places), dtype=bool)
     scores = model.reindex(places).to_numpy(dtype=float, copy=True)
     scores[~own] = np.nan
-    confusion = median_confusion(people, scores)
-    table = confusion.table
-    cells = [
-        Cell(float(people_score), float(model_score), float(table.loc[people_score, model_score]))
-        for people_score in table.index
-        for model_score in table.columns
-    ]
-    return MedianConfusion(
-        confusion.n,
-        confusion.exact,
-        confusion.within_one,
-        confusion.bias,
-        confusion.mae,
-        confusion.reason,
-        cells,
-    )
+    return median_confusion(people, scores)
 
 
 def _alt_test(study: StudyFrames, reference: Reference, model: pd.Series[float], epsilon: float) -> AltTest:

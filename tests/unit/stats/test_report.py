@@ -25,7 +25,7 @@ from coeval.stats import (
 )
 from coeval.stats.basis import Basis
 from coeval.stats.frames import Planned, StudyFrames
-from coeval.stats.report.missing import missing_section
+from coeval.stats.report.document import missing_section
 from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.systems import compare_pairs
 from tests.support.studies.stats_frames import make_frames, simulate_frames
@@ -151,7 +151,7 @@ def test_imported_ratings_are_labels_without_a_draft() -> None:
     assert not any(row["b"] == "llm" for row in document["agreement"]["pairwise"])
     assert any("None of the 2 runs is the shown one" in note for note in document["notes"])
     first = document["alignment"]["runs"][0]
-    assert first["alt_test"]["model_scores"] == "as given" and first["alt_test"]["winning_rate"] is not None
+    assert first["alt_test"]["winning_rate"] is not None
     assert document["alignment"]["comparisons"][0]["williams"]["t"] > 0
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from coeval.domain import Person
 from coeval.errors import NotAllowedError
-from coeval.stats.report.missing import MissingSection, missing_section
+from coeval.stats.report.document import MissingSection, missing_section
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.reports.statistics import get_reading

@@ -78,7 +78,7 @@ def _figures(section: DraftAccount) -> list[Figure]:
     effects = _estimates(section)
     if not any(effect.value.defined for effect in effects.values()):
         return first_figures(section.first)
-    return [estimators_figure(effects), alphas_figure(section), *first_figures(section.first)]
+    return [estimators_figure(effects), *first_figures(section.first)]
 
 
 def _estimates(section: DraftAccount) -> dict[str, Spelled]:
@@ -176,45 +176,6 @@ def _estimator_row(name: str, effect: Spelled) -> dict[str, Any]:
         "text": brief(value),
         "about": f"{TITLES[name]}: {shown(value)}",
     }
-
-
-def alphas_figure(section: DraftAccount) -> Figure:
-    """Return the chart of people's alpha with and without the draft, and of first scores before and after it."""
-    arms = {}
-    if section.main:
-        agreement = section.main.of("agreement")
-        arms = {"With the draft": agreement.shown.value, "Blind": agreement.blind.value}
-    if section.first.n:
-        arms |= {"Before the draft": section.first.alpha_before, "After it": section.first.alpha_after}
-    rows = [
-        {
-            "arm": arm,
-            "label": arm,
-            "value": float(alpha),
-            "low": float("nan"),
-            "high": float("nan"),
-            "n_units": alpha.details.get("n_units"),
-            "reason": alpha.reason or "",
-            "text": brief(alpha),
-            "about": f"{arm}: {shown(alpha)} · {plural(alpha.details.get('n_units', 0), 'unit')}",
-        }
-        for arm, alpha in arms.items()
-    ]
-    frame = pd.DataFrame(rows)
-    words = " ".join(f"{row['about']}." for row in rows)
-    drawn, undefined = split_estimates(frame, "arm")
-    about = "before, after: the same people's first and final scores" if section.first.n else ""
-    return Figure(
-        "alpha-by-arm",
-        "Alpha by arm",
-        frame[["arm", "value", "n_units", "reason"]],
-        lambda: charts.alpha_forest(drawn, words),
-        words if len(drawn) else undefined,
-        rows="reliability.csv",
-        width="wide",
-        note=f"{undefined} {about}".strip() if len(drawn) else "",
-        nothing=drawn.empty,
-    )
 
 
 def first_figures(first: FirstEffect) -> list[Figure]:

@@ -21,9 +21,8 @@ from coeval.stats.report.agreement import (
     people_alphas,
 )
 from coeval.stats.report.answer import build_answer
-from coeval.stats.report.document import section_notes
+from coeval.stats.report.document import missing_section, section_notes
 from coeval.stats.report.draft_account import draft_effects_section
-from coeval.stats.report.missing import missing_section
 from coeval.stats.report.raters import RaterPair
 from coeval.ui.app.agreement.assistance import pull_tile
 from coeval.ui.app.agreement.changes import actions_figure, kept_tile

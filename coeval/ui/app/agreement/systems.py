@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.estimates import Estimate, listed
-from coeval.stats.report.activity import Distribution, behaviour_section
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED
 from coeval.stats.report.document import section_notes
 from coeval.stats.report.pairwise_strengths import list_compared
@@ -28,7 +27,6 @@ from coeval.ui.components.number_words import (
     interval,
     plain_number,
     plural,
-    shares_words,
 )
 from coeval.ui.components.view import Node
 
@@ -47,12 +45,11 @@ def build(get: Get) -> Iterator[Page]:
         text = "This section compares systems: import instances with a system column."
         yield Page(banner=message("No system is named", text))
         return
-    shares = get(behaviour_section).distributions
     compared = get(list_compared, tables=("comparisons",))
     yield Page(
         answer=systems_answer(systems),
         tiles=_tiles(systems),
-        figures=[means_figure(systems), distributions_figure(shares)],
+        figures=[means_figure(systems)],
         tables=[*map(show_table, systems_tables(systems)), *map(show_table, compared)],
         notes=section_notes({"systems": systems}),
     )
@@ -187,23 +184,3 @@ def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
                 "n": n,
                 "about": f"{about} · n {n:,}",
             }
-
-
-def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
-    """Return the chart of the shares of people's scores, by system."""
-    people = [row for row in distributions if row.source == "people" and row.system is not None]
-    rows = [
-        {"series": row.system, "score": score, "n": n, "share": n / row.n}
-        for row in people
-        for score, n in row.counts.items()
-    ]
-    frame = pd.DataFrame(rows, columns=["series", "score", "n", "share"])
-    words = " ".join(f"{row.system}: {shares_words(row.n, row.counts)}." for row in people)
-    return Figure(
-        "system-distributions",
-        "Scores by system",
-        frame.rename(columns={"series": "system"}),
-        lambda: charts.distribution(frame, words),
-        words or "No person has scored a system.",
-        note="people, all criteria",
-    )
