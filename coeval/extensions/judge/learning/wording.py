@@ -171,7 +171,7 @@ def _read_meanings(listed: object, scale: Scale) -> Iterator[tuple[int, str]]:
     anchors: dict[int, str] = {}
     for one in listed if isinstance(listed, list) else []:
         score, _ = read_value(one.get("score") if isinstance(one, dict) else None, (scale.low, scale.high))
-        if score in scale.steps and (meaning := _text(one.get("meaning"))):
+        if score is not None and score in scale.steps and (meaning := _text(one.get("meaning"))):
             anchors[int(score)] = meaning
     yield from sorted(anchors.items())
 
