@@ -148,7 +148,7 @@ def lowest_rung(rungs: Iterable[str]) -> str:
     >>> str(lowest_rung(["schema", "", "label"])), lowest_rung([])
     ('label', '')
     """
-    return max(filter(None, rungs), key=list(Rung).index, default="")
+    return max((Rung(rung) for rung in rungs if rung), key=list(Rung).index, default="")
 
 
 def read_rung(value: object) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coeval.cli.results import Parsers
 from coeval.cli.run_options import add_price_options, build_json_option, print_json, read_prices
@@ -242,7 +242,7 @@ def _tell(table: pd.DataFrame, rungs: Mapping[str, int]) -> None:
     if lost:
         reason = next((reason for reason in table["reason"] if reason), "")
         said += f"; {lost:,} without a score: {reason}"
-    scores = table.groupby(["criterion", "raw"]).size().to_dict()
+    scores: Any = table.groupby(["criterion", "raw"]).size().to_dict()
     print(said, *tell_forms(rungs, rungs.get("", 0)), *tell_sameness(scores), sep="\n", file=sys.stderr)
     for criterion, slope in find_unmoved(table).items():
         print(tell_unmoved(criterion, slope), file=sys.stderr)
