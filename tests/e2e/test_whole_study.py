@@ -47,7 +47,7 @@ class Host:
 
     def open_page(self) -> Page:
         page = self.browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(90_000)
         return page
 
     def take_up(self, role: Role, name: str) -> Page:
