@@ -19,7 +19,7 @@ LONGEST = 25
 MOST_LINES = 90
 """Lines of the README."""
 MOST_WORDS = 9_400
-"""Words of all help pages."""
+"""Words of all help pages, but the one for coding agents, whose length `skill.md` has a test for."""
 
 TRANSLATED = {"tr": 1, "later": 1, "trn": 2}
 """Functions for texts that are translated, with the number of their texts."""
@@ -76,7 +76,9 @@ def main() -> int:
         if len(sentence.split()) > LONGEST
     ]
     lines = len(README.read_text(encoding="utf-8").splitlines())
-    words = sum(len(path.read_text(encoding="utf-8").split()) for path in FILES.values())
+    words = sum(
+        len(path.read_text(encoding="utf-8").split()) for path in FILES.values() if path.name != "skill.md"
+    )
     faults += [f"README.md: {lines} lines, at most {MOST_LINES}"] * (lines > MOST_LINES)
     faults += [f"help: {words:,} words, at most {MOST_WORDS:,}"] * (words > MOST_WORDS)
     print("\n".join(faults) or f"{len(texts):,} texts: no sentence has more than {LONGEST} words")
