@@ -98,7 +98,7 @@ def _parse(node: Node, kind: type[Record], **more: Any) -> Record:
     if not isinstance(node.value, dict) or not _is_plain(node.value) or set(node.value) - names:
         raise InputError(f"{node.place}: {CHANGED}; export the study again.")
     try:
-        parsed: Record = _adapter(kind).validate_python({**node.value, **more})
+        parsed: Record = _adapter(kind).validate_python({**node.value, **more})  # type: ignore[arg-type]
         return parsed
     except ValueError as error:
         told = " ".join(str(error).split())[:200]

@@ -414,7 +414,7 @@ def agreement_tables(section: AgreementSection) -> list[Table]:
         "part": "all criteria",
         **vars(section.counts),
         "draft_in_view": sum(row.part.drafts_in_view.n for row in section.per_criterion),
-        **section.humans,
+        **{str(level): alpha for level, alpha in section.humans.items()},
         **section.intervals.humans["ordinal"],
         **_two_coefficients(section.coefficients),
     }
