@@ -1,9 +1,10 @@
-"""``python -m coeval rubrics``: draft, judge and report criteria of single instances."""
+"""``python -m coeval rubrics``: draft, judge, report and test criteria of single instances."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Any
 
 from coeval.cli.results import Parsers, report
@@ -13,12 +14,14 @@ from coeval.usecases.access import OPERATOR, Context
 if TYPE_CHECKING:
     from coeval.extensions.rubrics.drafting import RubricsRun, RunReport
 
+EPILOG = "Exit codes: 0 every limit met, 3 a limit missed, 4 undecided, 1 error, 2 wrong options."
+
 
 def add_rubrics(parsers: Parsers) -> None:
     rubrics = parsers.commands.add_parser(
-        "rubrics", help="draft and judge criteria of single instances (as in HealthBench)"
+        "rubrics", help="draft, judge and test criteria of single instances (as in HealthBench)"
     )
-    kinds = rubrics.add_subparsers(required=True, metavar="draft|judge|show|status|report")
+    kinds = rubrics.add_subparsers(required=True, metavar="draft|judge|show|status|report|gate")
     draft = kinds.add_parser(
         "draft",
         parents=[parsers.task_reported],
@@ -56,6 +59,7 @@ def add_rubrics(parsers: Parsers) -> None:
         "--run", default="", metavar="LABEL", help="run to compare with people (default: the shown run)"
     )
     figures.set_defaults(command=_report)
+    _add_gate(kinds, parsers)
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +69,26 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
     parser.add_argument("--reference", action="store_true", help="show the model each instance's reference")
     parser.add_argument("--concurrency", type=int, metavar="N", help="number of simultaneous requests")
+
+
+def _add_gate(kinds: argparse._SubParsersAction, parsers: Parsers) -> None:
+    gate = kinds.add_parser(
+        "gate", parents=[parsers.task_reported], epilog=EPILOG,
+        help="test agreement, the score and the share of unscored criteria against limits",
+    )  # fmt: skip
+    gate.add_argument("--run", default="", metavar="LABEL", help="run to test (default: the shown run)")
+    gate.add_argument(
+        "--min-f1", type=float, metavar="X", help=("lowest accepted macro-F1 of the judge against people")
+    )
+    gate.add_argument("--min-alpha", type=float, metavar="X", help="lowest accepted alpha of people")
+    gate.add_argument(
+        "--min-score", type=float, metavar="X", help=("lowest accepted score by the judge, 0 to 1")
+    )
+    gate.add_argument(
+        "--max-unscored", type=float, default=0.05, metavar="X",
+        help="largest share of criteria without a judgment (default: 0.05)",
+    )  # fmt: skip
+    gate.set_defaults(command=_gate)
 
 
 def _read_settings(options: argparse.Namespace, **more: Any) -> RubricsRun:
@@ -143,3 +167,32 @@ def _report(context: Context, options: argparse.Namespace) -> None:
 
     found = get_rubrics_report(context, OPERATOR, options.task, options.run)
     report(options, spell(found) if options.json else found, tell_report(found))
+
+
+def _gate(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.rubrics.gate import EXIT_CODES, check_figure, check_share, outcome_of
+    from coeval.extensions.rubrics.reports import get_rubrics_report
+
+    found = get_rubrics_report(context, OPERATOR, options.task, options.run)
+    asked = (
+        ("macro-F1", found.overall.macro_f1, options.min_f1),
+        ("alpha of people", found.overall.alpha, options.min_alpha),
+        ("score by the judge", found.judge_score, options.min_score),
+    )
+    for name, _, least in asked:
+        if least is not None and not -1 <= least <= 1:
+            raise InputError(f"The lowest accepted {name} is {least:g}: give a number from -1 to 1.")
+    findings = [check_figure(name, figure, least) for name, figure, least in asked if least is not None]
+    if not findings:
+        raise InputError("The gate has nothing to test: give --min-f1, --min-alpha or --min-score.")
+    if not found.judge and (options.min_f1 is not None or options.min_score is not None):
+        raise InputError("No judge has judged this task: run “rubrics judge” first.")
+    if found.judge:
+        findings.append(
+            check_share("criteria unscored", found.unscored, found.n_criteria, options.max_unscored)
+        )
+    outcome = outcome_of(findings)
+    report(options, {"outcome": outcome, "findings": findings}, [*findings, f"The gate: {outcome}"])
+    sys.stdout.flush()
+    if code := EXIT_CODES[outcome]:
+        raise SystemExit(code)

@@ -1,4 +1,4 @@
-"""Agreement, scores, changes: known answers, the whole way from a file, and a simulation of coverage."""
+"""Agreement, scores, changes and the gate: known answers, the whole way from a file, and a simulation of coverage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ import pytest
 
 from coeval.cli.commands import build_parser
 from coeval.domain import Action, Person
+from coeval.errors import InputError
 from coeval.extensions.rubrics.drafting import RubricsRun, judge_rubrics
+from coeval.extensions.rubrics.gate import EXIT_CODES, check_figure, outcome_of
 from coeval.extensions.rubrics.reports import get_rubrics_report
 from coeval.extensions.rubrics.reviews import SentLine, get_rubrics_sheet, submit_rubrics_sheet
 from coeval.extensions.rubrics.statistics import (
@@ -84,7 +86,16 @@ def simulate_f1(documents: int, seed: int) -> Estimate:
     return macro_f1(labels)
 
 
-def test_one_document_gives_no_interval() -> None:
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"), [(0.71, 0.9, "held"), (0.5, 0.69, "below"), (0.6, 0.8, "undecided")]
+)
+def test_a_gate_decides_by_the_interval(low: float, high: float, outcome: str) -> None:
+    assert check_figure("f", Estimate(0.7, ci_low=low, ci_high=high), 0.7).outcome == outcome
+    assert check_figure("f", Estimate.undefined("nothing"), 0.7).outcome == "undecided"
+
+
+def test_one_document_gives_no_interval_and_no_verdict() -> None:
+    """max(0.0, nan) is 0: the gate printed "1.000 (95% interval 0.000 to 0.000)" and refused."""
     labels = [
         label(1, "ann", 1.0, 1.0, document="d"),
         replace(label(1, "ann", 0.0, 1.0, document="d"), unit=2),
@@ -93,9 +104,12 @@ def test_one_document_gives_no_interval() -> None:
     report = build_report(labels, judged, "judge")
     for figure in (report.judge_score, report.people_score, report.overall.met_by_people, report.difference):
         assert figure.defined and np.isnan(figure.ci).all()
+        finding = check_figure("score", figure, 0.9)
+        assert finding.outcome == "undecided" and "too few documents" in str(finding)
+        assert EXIT_CODES[outcome_of([finding])] == 4
 
 
-# ---- the whole way: a file with known truth, a judge that errs, people, figures ---------------------------
+# ---- the whole way: a file with known truth, a judge that errs, people, figures, the gate ---------------------------
 
 
 def run(context: Context, *words: str) -> int:
@@ -107,13 +121,14 @@ def run(context: Context, *words: str) -> int:
     return 0
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.45])
-def test_from_a_file_to_figures(
+@pytest.mark.parametrize(("rate", "code"), [(0.0, 0), (0.45, 3)])
+def test_from_a_file_to_a_gate(
     context: Context,
     owner: Person,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     rate: float,
+    code: int,
 ) -> None:
     known = make_known_rubrics(documents=20)
     import_file(context, owner, known.write(tmp_path / "hb.jsonl"), "hb")
@@ -135,7 +150,11 @@ def test_from_a_file_to_figures(
     )  # people err on one of 20; both verdicts are about as frequent
     assert f1["clusters"] == 20 and f1["value"] == pytest.approx(expected, abs=0.04)
     assert abs(found["people_score"]["value"] - sum_known_score(known)) < 0.06
-    assert run(context, "status") == 0
+    assert run(context, "gate", "--min-f1", "0.8", "--min-alpha", "0.6", "--json") == code
+    outcome = json.loads(capsys.readouterr().out)
+    assert outcome["outcome"] == {0: "held", 3: "below"}[code]
+    names = {finding["name"] for finding in outcome["findings"]}
+    assert names == {"macro-F1", "alpha of people", "criteria unscored"}
 
 
 def sum_known_score(known: Any) -> float:
@@ -147,6 +166,18 @@ def sum_known_score(known: Any) -> float:
         gained = sum(p for p, m in zip(points, met, strict=True) if m)
         scores.append(gained / sum(p for p in points if p > 0))
     return min(1.0, max(0.0, sum(scores) / len(scores)))
+
+
+def test_a_gate_without_a_judge_or_without_a_figure_says_so(
+    context: Context, owner: Person, tmp_path: Path
+) -> None:
+    import_file(context, owner, make_known_rubrics(documents=2).write(tmp_path / "hb.jsonl"), "hb")
+    with pytest.raises(InputError, match="nothing to test"):
+        run(context, "gate")
+    with pytest.raises(InputError, match="rubrics judge"):
+        run(context, "gate", "--min-f1", "0.7")
+    assert run(context, "gate", "--min-alpha", "0.7") == 4
+    assert run(context, "status") == 0
 
 
 def test_exports_hold_what_people_and_the_judge_said(context: Context, owner: Person, tmp_path: Path) -> None:
