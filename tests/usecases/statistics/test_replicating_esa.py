@@ -145,8 +145,7 @@ def test_the_later_of_two_saves_counts(folder: Path) -> None:
     path.write_text("\n".join([*lines, ",".join(again)]) + "\n", encoding="utf-8")
     found = replicate_esa(folder)
     assert 0.9 < (cell(found, "planted errors", "scored below the clean twin", "blind").ours or 0) < 1
-    (finding,) = found.findings
-    assert len(finding.rows) == 1 and finding.rows["planted, later save"].tolist() == [100]
+    assert any("the later one counts" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
