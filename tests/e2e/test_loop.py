@@ -161,8 +161,8 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
     owner.locator("#ballot .rt-row").nth(4).wait_for()
     for one, delete_last in ((owner, False), (ana, True), (ben, False)):
         vote(one, server, delete_last=delete_last)
-    # what else the tab shows follows a save by itself
-    owner.locator("#tally").get_by_text("1 ballot").wait_for()
+    # the page follows the votes of others by itself
+    owner.locator("#tally").get_by_text("3 ballots").wait_for()
     owner.goto(f"{server.url}/?task=everyday")
     owner.locator("#tally").get_by_text("approve 67% · delete 33%").wait_for()
     owner.get_by_role("button", name="Finalise criteria").click()

@@ -210,8 +210,8 @@ def test_what_was_lost_comes_back_from_the_browser(
 
     page.goto("about:blank")
     sign_in(page, host)
-    page.get_by_text("3 answers were missing, and this browser sent them again.").wait_for()
-    assert list_saved(host.db) == before
+    page.get_by_text("4 answers were missing, and this browser sent them again.").wait_for()
+    assert list_saved(host.db) == before and len(list_ballots(host.db)) == 1
     confirm(page)  # and the work goes on where it was
     assert len({(instance, criterion) for instance, criterion, _ in list_saved(host.db)}) == 5
     page.reload()

@@ -119,7 +119,8 @@ def set_up(owner: Page, host: Host, slug: str, service: str) -> None:
     owner.get_by_label("Prolific links" if service else "Sign-in").check()
     owner.get_by_label("A secret in the address" if service else "Nothing", exact=True).check()
     owner.click("#crowd-save")
-    owner.get_by_text("This study is running").wait_for()
+    owner.get_by_text("Nothing changes for the team until you press Run.").wait_for()
+    press(owner, "running")
 
 
 def press(owner: Page, state: str) -> None:
@@ -159,7 +160,6 @@ def test_a_whole_study_with_every_ending(host: Host, service: str) -> None:
     owner.fill("#crowd-k input", "2")  # more people are wanted: it goes on, until the owner closes it
     owner.click("#crowd-save")
     owner.get_by_text("The plan is saved.").wait_for()
-    press(owner, "running")
     shut = host.begin(main, service)
     confirm(shut)
     shut.locator(".rt-row[data-action=none]").nth(3).wait_for()

@@ -14,6 +14,7 @@ CREATE TABLE agents_token (
   expires_at TEXT NOT NULL,
   revoked_at TEXT
 ) STRICT;
+CREATE INDEX agents_token_annotator ON agents_token(annotator);
 -- A drafting run of an agent. The estimate counts until the run has ended.
 CREATE TABLE agents_spending (
   id INTEGER PRIMARY KEY,

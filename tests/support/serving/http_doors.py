@@ -296,7 +296,7 @@ def scrutiny_doors() -> list[Door]:
 
 def downloads() -> list[Door]:
     tables, figure = "/download/{task}/paper-tables.zip", "/download/{task}/charts/agreement/alpha.csv"
-    of_tables = ("get_paper_tables", "get_report", "get_reading")
+    of_tables = ("get_paper_tables", "get_reading")
     return [
         Door("usecases.export.export_zip", at("GET", "/download/{task}/export.zip")),
         Door("usecases.study_outlines.export_outline", at("GET", "/download/{task}/outline.zip")),
@@ -766,8 +766,9 @@ ELSEWHERE = {
     "coeval.usecases.export.export_as": "cli/files.py",
     "coeval.extensions.study_files.transfer.export_study_file": "extensions/study_files/commands.py",
     "coeval.usecases.reports.statistics.get_table_files": "cli/stats.py",
-    "coeval.usecases.reports.statistics.get_frames": "extensions/replication/coeval_paper.py "
-    "extensions/publish/publication.py",
+    "coeval.usecases.reports.statistics.get_frames": "extensions/replication/coeval_paper.py",
+    "coeval.usecases.reports.statistics.get_report": "cli/stats.py extensions/agents/tools.py "
+    "extensions/hub/transfer.py extensions/publish/publication.py extensions/replication/coeval_paper.py",
     "coeval.usecases.drafting.batch_files.read_results": "cli/draft.py extensions/agents/tools.py",
     "coeval.usecases.drafting.model_requests.draft_criteria": "cli/draft.py llm/proposals.py usecases/drafting/jobs.py",
     "coeval.usecases.drafting.batch_files.write_questions": "cli/draft.py",

@@ -146,7 +146,8 @@ def _draw_value(
         return draw.choice([1.0, 2.5, 4.0, 1.1 + 0.2, 4 / 3])  # on the scale, as the import demands
     if type_ == "REAL":
         return draw.choice([1.0, 2.5, 4.0, 0.1 + 0.2, 1 / 3])
-    return draw.choice((*TEXTS, *TEXTS, LONG))
+    # PostgreSQL indexes no text of more than 2,704 bytes, and labels of runs are short
+    return draw.choice(TEXTS if column in ("label", *shape.key) else (*TEXTS, *TEXTS, LONG))
 
 
 def _own(db: Database, table: str, slug: str) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.judge_export import export_judge
 from coeval.extensions.judge.learning.learn import Wishes
 from coeval.extensions.judge.model.judge_file import parse_judge
-from coeval.extensions.judge.seal import seal_task
+from coeval.extensions.judge.seal import has_seal, seal_task
 from coeval.extensions.judge.seal_types import Opening
 from coeval.extensions.judge.state import get_certificate, get_judge_state
 from coeval.settings import load_settings
@@ -57,6 +57,7 @@ def refused(call: Callable[[], Any]) -> str:
 
 ONLY_FITS: dict[str, Callable[[Context], Any]] = {
     "seal.seal_task": lambda context: refused(lambda: seal_task(context, OPERATOR, "demo")),
+    "seal.has_seal": lambda context: has_seal(context, OPERATOR, "demo"),
     "fit.fit_judge": lambda context: fit_judge(context, OPERATOR, "demo", wishes=QUICK),
     "state.get_judge_state": lambda context: replace(
         get_judge_state(context, OPERATOR, "demo"), fitted_at=""
