@@ -195,7 +195,7 @@ def effective_freedom(weights: Numbers) -> float:
 
 
 def widened(spread: dict[str, Any], freedom: float, confidence: float = 0.95) -> dict[str, Any]:
-    """Return a jackknife interval with Student's t of fewer degrees of freedom."""
+    """Return a jackknife interval made wider: its Student's t has only ``freedom`` degrees of freedom."""
     tail, few = (1 + confidence) / 2, spread["clusters"] - 1
     more = float(scipy.special.stdtrit(freedom, tail) - scipy.special.stdtrit(few, tail)) * spread["se"]
     return spread | {

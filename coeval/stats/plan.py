@@ -131,7 +131,7 @@ def betting_interval(
 
 
 def _lower_limit(values: Numbers, tail: float) -> float:
-    """Return the lowest mean in [0, 1] against which gamblers on a larger mean have not won ``1 / tail``."""
+    """Return the smallest mean in [0, 1] that the bets do not rule out at the error rate ``tail``."""
     distinct, times = np.unique(values, return_counts=True)
     low, high = 0.0, float(values.mean())
     for _ in range(HALVINGS):

@@ -41,7 +41,7 @@ class ProlificTab(Tab):
 
     title, id = "Prolific", "prolific"
     group = PageGroup.PEOPLE
-    purpose = "Publishes a crowd study on Prolific, reviews its submissions, and pays bonuses."
+    purpose = "Publishes a crowd study on Prolific, reviews its submissions, and adds places."
 
     @classmethod
     def is_used(cls, context: Context, person: Person, slug: str) -> bool:

@@ -57,5 +57,5 @@ def check_share(name: str, count: int, total: int, most: float) -> Finding:
 
 def outcome_of(findings: Sequence[Finding]) -> str:
     """Return the outcome of a gate: the worst of its findings."""
-    found = {finding.outcome for finding in findings}
-    return next((one for one in ("below", "undecided") if one in found), "held")
+    outcomes = {finding.outcome for finding in findings}
+    return next((outcome for outcome in ("below", "undecided") if outcome in outcomes), "held")

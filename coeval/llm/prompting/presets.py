@@ -33,7 +33,7 @@ class Preset:
 
 
 def _aspect(name: str, text: str, question: str, scale: Scale, *meanings: str) -> Criterion:
-    """Return a criterion. ``meanings`` explain the scores from the lowest one."""
+    """Return a criterion. ``meanings`` explain the scores, the lowest first."""
     guide = Guide(anchors=tuple(zip(scale.steps, meanings, strict=bool(meanings))))
     return Criterion(text, name=name, origin=Origin.HUMAN, scale=scale, question=question, guide=guide)
 

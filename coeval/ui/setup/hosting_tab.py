@@ -67,7 +67,9 @@ class HostingTab(Tab):
 
     title, id = "Hosting", "hosting"
     group = PageGroup.MORE
-    purpose = "Snapshots of the database, moving a study to another server, the Hugging Face Hub, and hosts of images."
+    purpose = (
+        "Keeps snapshots, moves a study, and connects to the Hugging Face Hub, hosts of images, and agents."
+    )
 
     @classmethod
     def is_used(cls, context: Context, person: Person, slug: str) -> bool:

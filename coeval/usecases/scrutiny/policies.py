@@ -330,7 +330,7 @@ def _share_out(db: Database, task: Task, team: StoredTeam) -> None:
 def ask_people(
     db: Database, task: Task, current: CriteriaSet, judge_hash: str, lines: Sequence[tuple[int, int]], by: str
 ) -> None:
-    """Limit the team's work to these (instance, criterion) pairs; without any, request everything again.
+    """Limit the team's work to these (instance, criterion) pairs. Without pairs, open all work again.
 
     People may finish what they have opened before.
 

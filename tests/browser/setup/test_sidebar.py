@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from coeval.domain import Origin, Proposal
@@ -168,3 +169,22 @@ def test_an_annotator_sees_scrutiny_and_the_criteria_during_a_vote(
     expect(tab(page, "Agreement")).to_have_count(0)
     page.goto(f"{server.url}/?task={slug}&tab=agreement")
     page.locator("#ballot .rt-row").first.wait_for()
+
+
+def test_an_owner_makes_a_token_for_an_agent_and_revokes_it(owner: Any, server: Running, slug: str) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task={slug}&tab=hosting")
+    page.get_by_role("button", name="Agents").click()
+    for label in ("Limit", "Price in", "Price out"):
+        page.get_by_label(label).fill("2")
+    page.locator("#agents-make").click()
+    row = page.locator("#agents-tokens tbody tr").filter(has_text=slug)
+    row.wait_for()
+    secret = page.get_by_label("It is shown only once").input_value()
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
+    assert httpx.post(f"{server.url}/agent", json=ask, headers=headers).status_code == 200
+    page.locator("#agents-key").get_by_role("textbox").fill(row.inner_text().split()[0])
+    page.locator("#agents-revoke").click()
+    row.wait_for(state="detached")
+    assert httpx.post(f"{server.url}/agent", json=ask, headers=headers).status_code == 404
