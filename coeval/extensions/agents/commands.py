@@ -26,15 +26,8 @@ def add_agents(parsers: Parsers) -> None:
     actions = mcp.add_subparsers(metavar="token|revoke")
     token = actions.add_parser("token", parents=[parsers.task_reported], help="make a token for one task")
     add = token.add_argument
-    add(
-        "--person",
-        default="",
-        metavar="NAME",
-        help="owner or researcher whose rights it has (default: yours)",
-    )
     add("--limit", type=float, default=0.0, help="what all drafts together may cost (default: 0, no drafts)")
     add("--takes-scores", action="store_true", help="let the agent import files with people's scores")
-    add("--days", type=int, default=30, metavar="N", help="days until the token ends (default: 30)")
     add_price_options(token)
     token.set_defaults(command=_make, makes_file=True)
     revoke = actions.add_parser("revoke", parents=[parsers.common_reported], help="end a token, or list all")
@@ -64,7 +57,7 @@ def _make(context: Context, options: argparse.Namespace) -> None:
 
     secret = make_token(
         context, OPERATOR, options.task, budget=options.limit, prices=read_prices(options),
-        takes_scores=options.takes_scores, days=options.days, name=options.person,
+        takes_scores=options.takes_scores,
     )  # fmt: skip
     report(options, {"token": secret, "task": options.task}, [secret])
     print(f"It is shown only once. Set it as {SECRET} for “python -m coeval mcp”.", file=sys.stderr)

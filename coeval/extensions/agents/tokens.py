@@ -16,12 +16,13 @@ from coeval.llm.running.ledger import Prices
 from coeval.store import Database
 from coeval.store.queries import people
 from coeval.usecases.access import OPERATOR, OWNERS, TEAM, Context, use_case
-from coeval.usecases.sessions import hash_token, require_person
+from coeval.usecases.sessions import hash_token
 from coeval.usecases.tasks import check_slug
 
 PREFIX = "coeval-agent-"
 """The beginning of every secret, so that scanners of leaked secrets recognise it."""
-MOST_DAYS = 365
+LIFE = timedelta(days=30)
+"""A token works for this long; an owner makes the next one."""
 FREE = Prices()
 REFUSED = "This token is unknown, has expired or was revoked: ask an owner for a new one (Set-up, Hosting)."
 
@@ -35,41 +36,34 @@ def make_token(
     budget: float = 0.0,
     prices: Prices = FREE,
     takes_scores: bool = False,
-    days: int = 30,
-    name: str = "",
 ) -> str:
     """Return the secret of a new token for one task; only its hash is stored.
 
-    It has the rights of the person ``name``, by default of its maker. ``budget`` is what its drafts together may cost,
-    0 for no drafts. With ``takes_scores``, its files may hold people's scores.
+    It has the rights of its maker. ``budget`` is what its drafts together may cost, 0 for no drafts. With
+    ``takes_scores``, its files may hold people's scores.
 
     Raises:
-        InputError: the limit or the short name cannot be used, or the person is neither owner nor researcher.
+        InputError: the limit or the short name cannot be used.
     """
-    if not (math.isfinite(budget) and budget >= 0 and 1 <= days <= MOST_DAYS):
-        raise InputError(
-            f"A limit is an amount from 0, and a token works for 1 to {MOST_DAYS} days: change them."
-        )
+    if not (math.isfinite(budget) and budget >= 0):
+        raise InputError(f"The limit is {budget}: choose an amount from 0.")
     if budget and not (prices.prompt and prices.completion):
         raise InputError(
             "A limit needs the model's prices: give both prices per million tokens. For a free model, give 1 and 1."
         )
     secret = PREFIX + secrets.token_urlsafe(32)
     with context.store.write() as db:
-        bearer = require_person(db, name) if name else person
-        if bearer.role not in TEAM:
-            raise InputError(f"{bearer.name} is an annotator: name an owner or a researcher.")
         queries.add_token(
             db,
             secret_hash=hash_token(secret),
             task=check_slug(slug),
-            annotator=bearer.id or None,
+            annotator=person.id or None,
             budget=budget,
             price_in=prices.prompt,
             price_out=prices.completion,
             takes_scores=int(takes_scores),
             made_by=person.name,
-            expires_at=time_from_now(timedelta(days=days)),
+            expires_at=time_from_now(LIFE),
         )
     return secret
 

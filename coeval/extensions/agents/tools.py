@@ -10,7 +10,6 @@ import asyncio
 import io
 import tempfile
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -225,11 +224,7 @@ class Tools:
     def publish(self, task: str) -> Answer:
         """Return the link where a person publishes the study. You cannot publish it."""
         self._enter(task)
-        has_command = find_spec("coeval.extensions.publish")
-        command = (
-            {"command": f"python -m coeval publish --task {task} --out study.html"} if has_command else {}
-        )
-        return self._ask(task, "publish") | command
+        return self._ask(task, "publish")
 
     def ask_person(self, task: str, action: str) -> Answer:
         """Return the link where a person takes an action that you cannot take.

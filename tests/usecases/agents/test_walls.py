@@ -150,17 +150,21 @@ def world(context: Context, owner: Person, stub: Stub) -> Context:
 
 @pytest.fixture
 def tokens(world: Context, owner: Person) -> dict[str, str]:
-    def make(who: Person = owner, budget: float = 5.0, name: str = "") -> str:
-        return make_token(world, who, "demo", budget=budget, prices=PRICES, name=name)
+    def make(who: Person = owner, budget: float = 5.0) -> str:
+        return make_token(world, who, "demo", budget=budget, prices=PRICES)
 
-    for name in ("Rae", "Dan", "Dee"):
+    def make_owner(name: str) -> Person:
         sign_in(world, name)
-        set_role(world, owner, name, Role.RESEARCHER)
+        set_role(world, owner, name, Role.OWNER)
+        return sign_in(world, name)[0]
+
+    rae, dan, dee = map(make_owner, ("Rae", "Dan", "Dee"))
     made = {
-        "good": make(), "researcher": make(name="Rae"), "disabled": make(name="Dan"), "demoted": make(name="Dee"),
+        "good": make(), "researcher": make(rae), "disabled": make(dan), "demoted": make(dee),
         "unpaid": make(budget=0.0), "poor": make(budget=1e-9), "revoked": make(), "expired": make(),
         "unknown": "coeval-agent-" + "x" * 43, "empty": "",
     }  # fmt: skip
+    set_role(world, owner, "Rae", Role.RESEARCHER)
     disable_account(world, owner, "Dan")
     set_role(world, owner, "Dee", Role.ANNOTATOR)
     revoke_token(world, owner, hashlib.sha256(made["revoked"].encode()).hexdigest()[:8])
@@ -281,21 +285,10 @@ def test_drafting_stops_at_the_limit(world: Context, owner: Person, stub: Stub) 
     assert refused and stub.paid == paid
 
 
-@pytest.mark.parametrize(
-    "terms",
-    [
-        {"budget": -1.0},
-        {"budget": float("nan")},
-        {"budget": 1.0},
-        {"days": 0},
-        {"days": 366},
-        {"name": "Ann"},
-    ],
-)
-def test_terms_that_cannot_be_kept_are_refused(world: Context, owner: Person, terms: dict[str, Any]) -> None:
-    sign_in(world, "Ann")
+@pytest.mark.parametrize("budget", [-1.0, float("nan"), 1.0])
+def test_terms_that_cannot_be_kept_are_refused(world: Context, owner: Person, budget: float) -> None:
     with pytest.raises(InputError):
-        make_token(world, owner, "demo", **terms)
+        make_token(world, owner, "demo", budget=budget)
 
 
 def test_only_owners_make_tokens(world: Context, tokens: dict[str, str]) -> None:
