@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import asdict
+from typing import Annotated
 from urllib.parse import urlencode
 
 import gradio as gr
-from fastapi import FastAPI, Request
-from fastapi.responses import FileResponse, Response
+from fastapi import Depends, FastAPI, Request
+from fastapi.responses import FileResponse, HTMLResponse, Response
 
 from coeval.domain import Person, Role
 from coeval.extensions.publish.publication import Choice, publish_file
@@ -21,6 +22,9 @@ from coeval.usecases.access import Context
 
 EXAMPLE = HELP / "example.html"
 """The finished example, made by ``python -m coeval publish --task finished-example --names``."""
+
+APART = {"Content-Security-Policy": "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"}
+"""The page of a study is shown apart from the app: its script could not use the owner's session."""
 
 
 class PublishBox(Panel):
@@ -56,17 +60,14 @@ class PublishBox(Panel):
 
     def on_look(self, person: Person, slug: str, *values: bool | None) -> Update:
         choice = Choice(*map(bool, values))
-        leaving = publish_file(self.context, person, need_task(slug), choice).leaving
+        published = publish_file(self.context, person, need_task(slug), choice)
         query = urlencode({name: int(value) for name, value in asdict(choice).items()})
         address = f"download/{slug}/published?{query}"
-        return {
-            self.shown: el(
-                "div.card",
-                el("h4", "This leaves"),
-                el("ul", *(el("li", line) for line in leaving)),
-                el("p.downloads", el("a.ghost.main", "Download the file", href=address, download="")),
-            )
-        }
+        links = [el("a.ghost.main", "Download the file", href=address, download="")]
+        if len(published.files) == 1:
+            links.insert(0, el("a.ghost", "Look at the page", href=f"{address}&look=1", target="_blank"))
+        lines = el("ul", *(el("li", line) for line in published.leaving))
+        return {self.shown: el("div.card", el("h4", "This leaves"), lines, el("p.downloads", *links))}
 
 
 def add_published(app: FastAPI, context: Context) -> None:
@@ -74,10 +75,11 @@ def add_published(app: FastAPI, context: Context) -> None:
 
     @app.get("/download/{slug}/published")
     def download_published(
-        request: Request, slug: str, texts: bool = False, comments: bool = False, names: bool = False
+        request: Request, slug: str, choice: Annotated[Choice, Depends()], look: bool = False
     ) -> Response:
-        person, choice = get_person(context, request), Choice(texts, comments, names)
-        files = publish_file(context, person, slug, choice, stem=slug).files
+        files = publish_file(context, get_person(context, request), slug, choice, stem=slug).files
+        if look and len(files) == 1:
+            return HTMLResponse(files[f"{slug}.html"], headers=APART)
         target = open_spooled()
         if len(files) == 1:
             target.write(files[f"{slug}.html"].encode())

@@ -312,6 +312,11 @@ def test_an_owner_sees_what_leaves_and_takes_the_file(page: Page, tmp_path: Path
         page.get_by_role("button", name="See what leaves").click()
         shown = page.locator("#publish-leaving")
         shown.get_by_text("810 scores of 5 people, by name.").wait_for()
+        with page.expect_popup() as looked:
+            shown.get_by_role("link", name="Look at the page").click()
+        looked.value.locator("html[data-ready=yes]").wait_for()
+        assert_same(looked.value, list_expected(context, SLUG))
+        assert looked.value.evaluate("origin") == "null", "the page could act as the owner"
         with page.expect_download() as taken:
             shown.get_by_role("link", name="Download the file").click()
         assert taken.value.suggested_filename == f"{SLUG}.html"
