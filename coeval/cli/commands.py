@@ -13,8 +13,7 @@ from coeval.cli.administration import add_crowd, add_invite, add_upkeep
 from coeval.cli.draft import add_batch, add_draft
 from coeval.cli.files import add_criteria, add_export, add_import
 from coeval.cli.results import Parsers, build_reporting, reported
-from coeval.cli.review import add_review
-from coeval.cli.serve import add_serve, add_study
+from coeval.cli.serve import add_review, add_serve, add_study
 from coeval.cli.stats import add_output, add_plan
 from coeval.errors import StorageError
 from coeval.extending import load_parts

@@ -107,13 +107,13 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
-    from coeval.usecases.drafting import execution, run_preview
+    from coeval.usecases.drafting import execution, preparation
     from coeval.usecases.drafting.model_requests import suggest_decisions
 
     settings = _read_run_options(options)
     if options.show_prompt is not None:
         where = {"instance": options.show_prompt, "criterion": options.criterion}
-        print(run_preview.show_question(context, OPERATOR, options.task, settings, **where))
+        print(preparation.show_question(context, OPERATOR, options.task, settings, **where))
         return
     if (
         not options.protocol
@@ -122,7 +122,7 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     ):
         print(advice, file=sys.stderr)
     if options.estimate:
-        estimate = run_preview.estimate_run(context, OPERATOR, options.task, settings)
+        estimate = preparation.estimate_run(context, OPERATOR, options.task, settings)
         report(options, estimate, [estimate])
         return
     show = show_progress()

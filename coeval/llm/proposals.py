@@ -9,10 +9,16 @@ from pathlib import Path
 from coeval.domain import Answer, Ask, Criterion, Instance, Proposal, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.llm.prompting.questions import ask_all, list_schema, render_request
-from coeval.llm.prompting.template_files import JudgeOptions, load_template
-from coeval.llm.prompting.template_values import render_criterion, render_sample, scale_values, task_values
+from coeval.llm.prompting.template_files import (
+    JudgeOptions,
+    load_template,
+    render_criterion,
+    render_sample,
+    scale_values,
+    task_values,
+)
 from coeval.llm.protocols.ladder import ask_until_read, is_whole
-from coeval.llm.reading.lists import MAX_ITEMS, read_list
+from coeval.llm.reading.answer_text import MAX_ITEMS, read_list
 from coeval.rules.criterion_wording import merge_proposals
 
 # The model proposes criteria several times; duplicates are merged and counted.

@@ -26,8 +26,17 @@ import numpy as np
 
 from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
 from coeval.rules.arms import draw_share
-from coeval.rules.line_forms import DENIALS, DOUBTS, Comment, find_subjects, measure, take_apart
-from coeval.rules.tone import list_words, suggest_scores, unquote
+from coeval.rules.line_forms import (
+    DENIALS,
+    DOUBTS,
+    Comment,
+    find_subjects,
+    list_words,
+    measure,
+    suggest_scores,
+    take_apart,
+    unquote,
+)
 
 LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=\S)")
 NUMBER = re.compile(r"(?<![\w.,])\d{1,9}(?:[.,]\d{1,17})?(?![\d\w]|[.,]\d|-[^\W\d])")

@@ -12,8 +12,7 @@ from itertools import islice, repeat
 
 import pytest
 
-from coeval.llm.client.client import Client
-from coeval.llm.client.connection import KEPT_OF_TOO_LONG, MAX_BODY
+from coeval.llm.client.client import KEPT_OF_TOO_LONG, MAX_BODY, Client
 from coeval.llm.client.failures import CallError, Failure
 from coeval.settings import Settings
 from tests.support.models.single_question import QUESTION, run

@@ -16,9 +16,9 @@ import pytest
 from coeval.extensions.fusion.protocol import read_plan
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.client.failures import CallError, parse_retry_after, read_error_body, status_failure
-from coeval.llm.prompting.template_values import neutralise
+from coeval.llm.prompting.template_files import neutralise
+from coeval.llm.reading.answer_text import read_list
 from coeval.llm.reading.evaluations import read_evaluation, read_evaluations
-from coeval.llm.reading.lists import read_list
 from coeval.llm.reading.quotes import find_quotes
 from coeval.llm.reading.scores import read_preference
 

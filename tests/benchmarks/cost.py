@@ -96,7 +96,7 @@ def run_way(name: str, settings: Any, data: Path, db: Path) -> Way:
     from coeval.store import Store
     from coeval.usecases.access import OPERATOR, Context
     from coeval.usecases.drafting.execution import run_drafting
-    from coeval.usecases.drafting.run_preview import estimate_run
+    from coeval.usecases.drafting.preparation import estimate_run
     from coeval.usecases.study_import import import_file
 
     with start_stub(sometimes_unreadable(), several=True, decides=True) as stub:

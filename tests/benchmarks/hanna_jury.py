@@ -27,7 +27,7 @@ from coeval.extensions.judge.learning.jury import KINDS, fit_best_judge, fit_jur
 from coeval.extensions.judge.learning.learn import Wishes, learn
 from coeval.extensions.judge.model.fitted import Fitted, Jury
 from coeval.extensions.judge.model.labels import Labels
-from coeval.llm.prompting.worked_examples import mark_document
+from coeval.llm.prompting.questions import mark_document
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "hanna"
 SALT, SHARE = "hanna", 0.5

@@ -40,7 +40,7 @@ from coeval.usecases.accounts import find_settings
 from coeval.usecases.criteria_rounds import get_criteria_set, get_round, open_round
 from coeval.usecases.criteria_sets import MAX_CRITERIA
 from coeval.usecases.drafting.execution import run_drafting
-from coeval.usecases.drafting.run_preview import estimate_run
+from coeval.usecases.drafting.preparation import estimate_run
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.export import TABLES, export_table
 from coeval.usecases.reports.statistics import get_report

@@ -13,8 +13,8 @@ from coeval.domain import Answer, Ask, Criterion, Instance, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.llm.assistants.catalogue import Assistant, describe_assistants, render_assistant_scores
 from coeval.llm.prompting.questions import build_object, build_text, render_request
-from coeval.llm.prompting.template_files import JudgeOptions
-from coeval.llm.prompting.template_values import (
+from coeval.llm.prompting.template_files import (
+    JudgeOptions,
     list_criteria,
     number_criteria,
     render_reference,
@@ -22,6 +22,7 @@ from coeval.llm.prompting.template_values import (
     render_scale,
     task_values,
 )
+from coeval.llm.protocols.by_criterion import judge_together
 from coeval.llm.protocols.ladder import ask_until_read, is_whole
 from coeval.llm.protocols.protocol import (
     Item,
@@ -32,10 +33,8 @@ from coeval.llm.protocols.protocol import (
     group_by_instance,
     register,
 )
-from coeval.llm.protocols.verdicts import judge_together
+from coeval.llm.reading.answer_text import find_json, strip_markup, strip_thoughts
 from coeval.llm.reading.evaluations import OVERALL
-from coeval.llm.reading.json_objects import find_json
-from coeval.llm.reading.markup import strip_markup, strip_thoughts
 from coeval.rules.column_roles import list_images
 
 

@@ -17,8 +17,8 @@ from coeval.extensions.judge.model.judge_file import hide_names
 from coeval.extensions.judge.queries_seal import list_dev_reasons
 from coeval.extensions.judge.seal import get_file_salt, require_seal
 from coeval.extensions.judge.seal_types import Part, Seal
+from coeval.llm.prompting.questions import Example
 from coeval.llm.prompting.template_files import JudgeOptions, find_templates
-from coeval.llm.prompting.worked_examples import Example
 from coeval.llm.protocols.protocol import get_protocol
 from coeval.rules.ballots import same_words
 from coeval.rules.criterion_wording import sharpen_guide

@@ -24,7 +24,7 @@ from coeval.extensions.judge.learning.learn import Study, Wishes, learn, learn_b
 from coeval.extensions.judge.model.labels import PEOPLE, Labels, tabulate_answers
 from coeval.extensions.judge.seal import require_seal
 from coeval.extensions.judge.seal_types import FittedJudge, JudgedLine, Label, Part, Seal
-from coeval.llm.prompting.worked_examples import Example
+from coeval.llm.prompting.questions import Example
 from coeval.store import Database
 from coeval.store.queries import criteria, drafts
 from coeval.usecases.access import OWNERS, Context, require_task, use_case

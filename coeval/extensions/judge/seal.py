@@ -15,7 +15,7 @@ from coeval.extensions.judge.learning.cross_validation import KEYS, people_lines
 from coeval.extensions.judge.model.file_schema import Label, mark_output
 from coeval.extensions.judge.model.labels import Labels
 from coeval.extensions.judge.seal_types import Part, Seal, split_documents
-from coeval.llm.prompting.worked_examples import mark_document
+from coeval.llm.prompting.questions import mark_document
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case

@@ -15,9 +15,8 @@ from coeval.extensions.rubrics.queries import Criterion, Judgment, Run
 from coeval.extensions.rubrics.questions import Asking, ask_criteria, ask_judgments
 from coeval.extensions.rubrics.reviews import ensure_taken
 from coeval.llm.client.failures import UNREAD, CallError
-from coeval.llm.running.judged_items import UNFORESEEN
 from coeval.llm.running.ledger import Prices
-from coeval.llm.running.pool import Outcome, run_all
+from coeval.llm.running.pool import UNFORESEEN, Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.rules.answer_forms import tell_forms
 from coeval.store import Database

@@ -21,7 +21,7 @@ from coeval.llm.prompting.questions import (
     build_text,
     render_again,
 )
-from coeval.llm.prompting.template_values import neutralise, render_sample, task_values
+from coeval.llm.prompting.template_files import neutralise, render_sample, task_values
 from coeval.llm.protocols.ladder import (
     Reply,
     ask_in_form,
@@ -31,9 +31,7 @@ from coeval.llm.protocols.ladder import (
     unread_problem,
     unread_reason,
 )
-from coeval.llm.reading.json_objects import find_json, find_members
-from coeval.llm.reading.lists import MIN_COPY
-from coeval.llm.reading.markup import strip_thoughts
+from coeval.llm.reading.answer_text import MIN_COPY, find_json, find_members, strip_thoughts
 
 MAX_EVIDENCE = 10
 MAX_EXPLANATION = 4000

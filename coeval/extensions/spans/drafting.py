@@ -24,8 +24,7 @@ from coeval.folded_text import clean_text
 from coeval.llm.prompting.questions import MAX_QUOTE, build_list, build_object, build_text
 from coeval.llm.prompting.template_files import Template, load_template
 from coeval.llm.protocols.ladder import ask_until_read
-from coeval.llm.reading.json_objects import find_json
-from coeval.llm.reading.markup import strip_thoughts
+from coeval.llm.reading.answer_text import find_json, strip_thoughts
 from coeval.llm.reading.quotes import find_quotes
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress

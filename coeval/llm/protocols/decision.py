@@ -29,9 +29,8 @@ from coeval.domain import (
 from coeval.errors import InputError
 from coeval.llm.client.failures import UNREAD, CallError
 from coeval.llm.prompting.questions import ask_all
-from coeval.llm.prompting.template_files import load_template
-from coeval.llm.prompting.template_values import render_criterion, render_sample, task_values
-from coeval.llm.protocols.conclusion import ConclusionScoreEvidence
+from coeval.llm.prompting.template_files import load_template, render_criterion, render_sample, task_values
+from coeval.llm.protocols.by_criterion import ConclusionScoreEvidence
 from coeval.llm.protocols.protocol import (
     Brief,
     Item,

@@ -20,7 +20,8 @@ from coeval.llm.prompting.questions import (
     render_again,
     render_request,
 )
-from coeval.llm.prompting.template_values import list_shared_images, render_guided, render_pair, task_values
+from coeval.llm.prompting.template_files import list_shared_images, render_guided, render_pair, task_values
+from coeval.llm.protocols.by_criterion import given_words
 from coeval.llm.protocols.ladder import (
     ask_in_form,
     is_whole,
@@ -30,8 +31,7 @@ from coeval.llm.protocols.ladder import (
     unread_reason,
 )
 from coeval.llm.protocols.protocol import Brief, Item, Judgment, Protocol, Questions, register
-from coeval.llm.protocols.verdicts import given_words
-from coeval.llm.reading.json_objects import find_json
+from coeval.llm.reading.answer_text import find_json
 from coeval.llm.reading.scores import read_preference
 
 CHOICE = {"type": "string", "enum": ["A", "B", "tie"]}

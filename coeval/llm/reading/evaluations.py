@@ -10,8 +10,14 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError, ValidationInfo
 
 from coeval.folded_text import fold
-from coeval.llm.reading.json_objects import FoundJson, find_json, find_members
-from coeval.llm.reading.markup import strip_bullet, strip_markup, strip_thoughts
+from coeval.llm.reading.answer_text import (
+    FoundJson,
+    find_json,
+    find_members,
+    strip_bullet,
+    strip_markup,
+    strip_thoughts,
+)
 from coeval.llm.reading.scores import (
     DIFFERENT,
     EMPTY,

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from coeval.domain import Quote, QuotePlace
 from coeval.folded_text import Folded, fold_offsets
-from coeval.llm.reading.markup import strip_bullet, strip_markup
+from coeval.llm.reading.answer_text import strip_bullet, strip_markup
 
 LIKENESS = 88.0
 """Minimum similarity, in percent, of a passage that counts as nearly the same."""

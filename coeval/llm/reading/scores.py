@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from coeval.folded_text import fold
-from coeval.llm.reading.json_objects import find_json
-from coeval.llm.reading.markup import strip_markup, strip_thoughts
+from coeval.llm.reading.answer_text import find_json, strip_markup, strip_thoughts
 
 MAX_READ = 60_000
 """Longest answer that is read, in characters. A longer one has run away and is not in the form."""

@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from coeval.domain import Ask, ImportedDraft, Instance
 from coeval.errors import CoevalError, UnreachableError
-from coeval.llm.client.failures import CallError
+from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError
+from coeval.llm.protocols.protocol import Item, Judgment, Protocol
 from coeval.llm.running.ledger import GroupCommit
 from coeval.llm.running.progress import Meter, Progress, Summary, Usage
+from coeval.llm.running.runner import Runner
+from coeval.rules.column_roles import ImageError
 
 Result = TypeVar("Result")
+Subject = TypeVar("Subject")
+"""The type of what is judged."""
 
 AT_FIRST = 6
 """A run ends if this number of results at its start are all unreadable."""
@@ -49,8 +55,6 @@ class Breaker(Generic[Result]):
         return ""
 
 
-Item = TypeVar("Item")
-
 CANCELLED = "cancelled"
 OUTAGE = 20
 """A run ends after this number of consecutive endpoint failures."""
@@ -63,24 +67,24 @@ PROGRESS_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[Item, Result]):
+class Outcome(Generic[Subject, Result]):
     """The outcome of one item: a result, or the error."""
 
-    item: Item
+    item: Subject
     result: Result | None = None
     error: str = ""
 
 
-OnResult = Callable[[Sequence[Outcome[Item, Result]]], None]
+OnResult = Callable[[Sequence[Outcome[Subject, Result]]], None]
 """A function that writes a group of outcomes durably. It runs in a worker thread, never twice at once."""
 
 
 async def run_all(
-    items: Iterable[Item],
-    judge: Callable[[Item], Awaitable[Result]],
+    items: Iterable[Subject],
+    judge: Callable[[Subject], Awaitable[Result]],
     *,
     concurrency: int,
-    on_result: OnResult[Item, Result],
+    on_result: OnResult[Subject, Result],
     should_stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] | None = None,
     total: int | None = None,
@@ -122,20 +126,20 @@ async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class _Run(Generic[Item, Result]):
+class _Run(Generic[Subject, Result]):
     """The shared state of one run's workers."""
 
     def __init__(
         self,
-        items: Iterator[Item],
-        judge: Callable[[Item], Awaitable[Result]],
-        on_result: OnResult[Item, Result],
+        items: Iterator[Subject],
+        judge: Callable[[Subject], Awaitable[Result]],
+        on_result: OnResult[Subject, Result],
         meter: Meter,
         breaker: Breaker[Result],
     ) -> None:
         self.items, self.judge, self.on_result, self.meter = items, judge, on_result, meter
         self.breaker = breaker
-        self.commits: GroupCommit[Outcome[Item, Result]] = GroupCommit(self._write, gather=GATHER_SECONDS)
+        self.commits: GroupCommit[Outcome[Subject, Result]] = GroupCommit(self._write, gather=GATHER_SECONDS)
         self.stopped = ""
         self._failed_in_a_row = 0
 
@@ -148,13 +152,13 @@ class _Run(Generic[Item, Result]):
                 return
             await self.commits.hand_over(await self._judge(item))
 
-    def _write(self, outcomes: Sequence[Outcome[Item, Result]]) -> None:
+    def _write(self, outcomes: Sequence[Outcome[Subject, Result]]) -> None:
         self.on_result(outcomes)
         for outcome in outcomes:
             result = outcome.result
             self.meter.count(outcome.error, unread=result is not None and self.breaker.is_unread(result))
 
-    async def _judge(self, item: Item) -> Outcome[Item, Result]:
+    async def _judge(self, item: Subject) -> Outcome[Subject, Result]:
         """Return the outcome of one judgment. Its errors do not end the run."""
         try:
             result = await self.judge(item)
@@ -197,3 +201,89 @@ class _Run(Generic[Item, Result]):
                 shown, waiting = time.monotonic(), progress.waiting
                 on_progress(progress)
         await asyncio.sleep(grace)
+
+
+# Judge items with a protocol. Unreadable answers become unscored drafts with a reason.
+
+UNFORESEEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+"""Errors that an unexpected answer may raise. They leave only that item unscored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The result for an item: a draft for each of its criteria, scored or not."""
+
+    judgment: Judgment
+    about_the_text: bool = False
+    """True if the failure concerns only this text."""
+
+    def unread(self) -> str:
+        """Return the reason why no answer could be read, or "" if one could."""
+        if compared := self.judgment.comparisons:
+            return compared[0].reason if all(one.preference is None for one in compared) else ""
+        unscored = [draft for draft in self.judgment.drafts.values() if draft.score is None]
+        if self.about_the_text or len(unscored) < len(self.judgment.drafts):
+            return ""
+        raw = " ".join(unscored[0].raw[:200].split())
+        return f"{unscored[0].reason} What came: {raw}" if raw else unscored[0].reason
+
+
+async def judge_item(protocol: Protocol, ask: Ask, item: Item, instance: Instance, remedy: str) -> Judged:
+    """Return the drafts of an item. ``remedy`` is the last sentence in the reason of unscored drafts.
+
+    Raises:
+        CallError: the endpoint gave no answer, but may give one later.
+    """
+    try:
+        return Judged(await protocol.judge(ask, item, instance))
+    except CallError as error:
+        if error.kind not in UNREAD:
+            raise
+        judgment = unscored(item, instance, f"{error} {remedy}", error.received)
+        return Judged(judgment, error.kind in ABOUT_THE_TEXT)
+    except ImageError as error:
+        return Judged(unscored(item, instance, f"{error} {remedy}"), about_the_text=True)
+    except UNFORESEEN as error:
+        said = f"The answer could not be read ({type(error).__name__}: {str(error)[:200]}). {remedy}"
+        return Judged(unscored(item, instance, said))
+
+
+def unscored(item: Item, instance: Instance, reason: str, raw: str = "") -> Judgment:
+    """Return an unscored draft for every criterion of an item."""
+    blank = ImportedDraft(instance.external_id, "", None, reason=reason, raw=raw)
+    return Judgment(dict.fromkeys(item.criteria, blank))
+
+
+async def judge_all(
+    protocol: Protocol,
+    runner: Runner,
+    instances: Mapping[int, Instance],
+    remedy: str,
+    *,
+    on_result: OnResult[Item, Judged],
+    protocol_of: Callable[[Instance], Protocol] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Summary:
+    """Judge every instance on every criterion of the protocol's brief; see ``run_all``.
+
+    ``protocol_of`` returns the protocol for an instance, if they differ.
+    """
+
+    async def judge(item: Item) -> Judged:
+        instance = instances[item.instance]
+        own = protocol_of(instance) if protocol_of else protocol
+        return await judge_item(own, runner.ask, item, instance, remedy)
+
+    items = protocol.group((instance, by) for instance in instances for by in protocol.brief.criteria)
+    return await run_all(
+        items,
+        judge,
+        concurrency=runner.judgments,
+        on_result=on_result,
+        should_stop=should_stop,
+        on_progress=on_progress,
+        total=len(items),
+        usage=runner.usage,
+        unread=Judged.unread,
+    )

@@ -22,11 +22,8 @@ from coeval.llm.client.client import Client, Exchange
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running.dispatch import Limiter, Sampling
 from coeval.llm.running.ledger import GroupCommit, Ledger, Prices, answer_of, find_format
-from coeval.llm.running.pool import run_all
 from coeval.llm.running.progress import Usage
 from coeval.settings import Settings
-
-__all__ = ["Patience", "Runner", "Sender", "build_runner", "run_all"]
 
 Key = tuple[str, int]
 

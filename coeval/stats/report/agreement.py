@@ -12,6 +12,7 @@ import pandas as pd
 from coeval.stats.agreement.alpha import alpha_levels, counted, mean_alpha, plain_alphas
 from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.agreement.icc import icc
+from coeval.stats.agreement.two_raters import SHOWN, RaterPair, list_pairs
 from coeval.stats.agreement.unit_kinds import Level
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import FLAT, Estimate, Spelled
@@ -27,7 +28,6 @@ from coeval.stats.frames import (
     once,
 )
 from coeval.stats.rating_matrix import Codes, Ratings
-from coeval.stats.report.raters import SHOWN, RaterPair, list_pairs
 from coeval.stats.report.tables import Table, make_table
 
 Levels = Mapping[Level, Estimate]

@@ -13,16 +13,17 @@ from coeval.stats.actions import IDLE_SECONDS
 from coeval.stats.arm_contrasts import (
     Arms,
     Contrast,
+    FirstEffect,
     contrast_alphas,
     contrast_catches,
     contrast_means,
     find_pull,
+    first_effect,
     share_limits,
 )
 from coeval.stats.clusters import Clusters, mean_interval
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, SHOWN_ARMS, StudyFrames, once
-from coeval.stats.report.first_scores import FirstEffect, first_effect
 from coeval.stats.report.tables import Table, make_table
 
 OTHER_PEOPLE = ("p_value", "n_shown", "n_other", "people_ci_low", "people_ci_high", "people")

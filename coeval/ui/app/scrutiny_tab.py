@@ -1,7 +1,7 @@
 """The Scrutiny tab: the review screen, links into it, and its routes.
 
 A confirm is one request, and its answer contains the next screen. Simultaneous confirms share a transaction
-(``coeval.usecases.save_batching``). They bypass Gradio's event queue, which would limit how many people can confirm at
+(``coeval.usecases.scrutiny.steps``). They bypass Gradio's event queue, which would limit how many people can confirm at
 once.
 """
 
@@ -35,9 +35,8 @@ from coeval.ui.server.payloads import (
 from coeval.ui.tabs import StudyTab, Update
 from coeval.usecases.access import Context
 from coeval.usecases.reports.statistics import get_reading
-from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny import review, steps
-from coeval.usecases.scrutiny.steps import Move, Sent, Where
+from coeval.usecases.scrutiny.steps import Move, Sent, Together, Where
 
 
 def step_link(slug: str, external_id: str) -> str:

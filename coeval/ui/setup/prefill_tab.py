@@ -29,7 +29,7 @@ from coeval.ui.setup.prefill_boxes import (
 )
 from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import tasks
-from coeval.usecases.drafting import jobs, run_preview
+from coeval.usecases.drafting import jobs, preparation
 from coeval.usecases.drafting.jobs import get_worker
 from coeval.usecases.drafting.model_requests import MAX_TOKENS, suggest_decisions
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
@@ -137,7 +137,7 @@ class PrefillTab(Tab):
         return RunSettings(**given, prices=prices)
 
     def on_see(self, person: Person, slug: str, *values: Any) -> Node:
-        question = run_preview.show_question(self.context, person, need_task(slug), self.read(values))
+        question = preparation.show_question(self.context, person, need_task(slug), self.read(values))
         about = f"Instance “{question.instance}”, judged by: {'; '.join(question.criteria)}"
         turns = [
             part
@@ -162,7 +162,7 @@ class PrefillTab(Tab):
 
     def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
         settings = self.read(values)
-        estimate = run_preview.estimate_run(self.context, person, need_task(slug), settings)
+        estimate = preparation.estimate_run(self.context, person, need_task(slug), settings)
         advice = suggest_decisions(self.context, person, settings)
         return el(
             "div.card",

@@ -18,8 +18,7 @@ from coeval.domain import (
 )
 from coeval.errors import UnreachableError
 from coeval.llm.protocols.protocol import Item, Judgment
-from coeval.llm.running.judged_items import UNFORESEEN, Judged, judge_item
-from coeval.llm.running.pool import Outcome, run_all
+from coeval.llm.running.pool import UNFORESEEN, Judged, Outcome, judge_item, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.llm.running.runner import Runner
 from coeval.rules.answer_forms import tell_forms, tell_sameness

@@ -26,7 +26,7 @@ from coeval.errors import (
     SupersededError,
     UnreachableError,
 )
-from coeval.llm.client.connection import NO_MODEL
+from coeval.llm.client.client import NO_MODEL
 from coeval.llm.running.progress import Progress
 from coeval.store import Database, Storage
 from coeval.store.queries import jobs

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from coeval.errors import InputError
-from coeval.llm.client.connection import resolve_address
+from coeval.llm.client.client import resolve_address
 from coeval.llm.prompting.template_files import JUDGE_SETTINGS, JudgeOptions, JudgeSettings, find_templates
 from coeval.llm.protocols.protocol import get_protocol
 from coeval.llm.running.ledger import Prices

@@ -599,10 +599,10 @@ def setup_prefill() -> list[Door]:
         Door("usecases.drafting.jobs.restart_job", setup("job-resume", **opened)),
         Door("usecases.drafting.jobs.restart_job", setup("job-retry", **opened)),
         Door("usecases.drafting.jobs.cancel_job", setup("job-cancel", **opened)),
-        Door("usecases.drafting.run_preview.show_question",
+        Door("usecases.drafting.preparation.show_question",
              setup("prefill-question", put=fixed(prefill_model="m"), **opened)),
         *(Door(name, setup("prefill-estimate", put=fixed(prefill_model="m"), **opened))
-          for name in ("usecases.drafting.run_preview.estimate_run",
+          for name in ("usecases.drafting.preparation.estimate_run",
                        "usecases.drafting.model_requests.suggest_decisions")),
         *(Door(name, setup("prefill", "select"))
           for name in ("usecases.drafting.jobs.list_jobs", "usecases.drafting.model_requests.list_steps",

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from coeval.domain import Criterion, Draft, EvaluationRow, ImportedDraft, Instance, Quote, RowKind, Scale
 from coeval.extensions.replication.released_study import load
-from coeval.llm.protocols.verdicts import Verdict, combine_verdicts
+from coeval.llm.protocols.by_criterion import Verdict, combine_verdicts
 from coeval.llm.reading.scores import ParsedEvaluation
 from coeval.rules.planted_errors import SAMPLE, ErrorKind, Neighbour, apply_planted_error, plant, plant_score
 from tests.support.studies.distinguisher import Features, Pair

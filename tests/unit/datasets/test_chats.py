@@ -12,7 +12,7 @@ from coeval.datasets import load_study
 from coeval.domain import Instance, Task, tasks
 from coeval.domain.tasks import Turn
 from coeval.errors import InputError
-from coeval.llm.prompting.template_values import render_sample
+from coeval.llm.prompting.template_files import render_sample
 from coeval.llm.reading.quotes import find_quotes
 
 TALK = [

@@ -25,7 +25,7 @@ from coeval.extensions.judge.model.fitted import (
     Ordinal,
 )
 from coeval.extensions.judge.model.labels import Labels, tabulate_answers
-from coeval.llm.prompting.worked_examples import Example, mark_document
+from coeval.llm.prompting.questions import Example, mark_document
 
 PEOPLE = pd.DataFrame(
     {

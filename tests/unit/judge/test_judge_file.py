@@ -43,7 +43,7 @@ from coeval.extensions.judge.model.judge_file import (
 from coeval.extensions.judge.model.verify import hash_content
 from coeval.extensions.judge.runtime.judge import Judge
 from coeval.llm.client.abilities import Abilities, build_body
-from coeval.llm.prompting.worked_examples import Example, mark_document
+from coeval.llm.prompting.questions import Example, mark_document
 from coeval.llm.protocols.protocol import Brief, build_protocol
 from coeval.usecases.drafting.run_settings import RunSettings
 from tests.support.models.single_judgment import render_calls

@@ -20,7 +20,7 @@ from coeval.extensions.judge.learning.jury import fit_best_judge, fit_jury
 from coeval.extensions.judge.learning.learn import Wishes, learn
 from coeval.extensions.judge.model.fitted import Fitted, Isotonic, Linear, Ordinal
 from coeval.extensions.judge.model.labels import Labels
-from coeval.llm.prompting.worked_examples import mark_document
+from coeval.llm.prompting.questions import mark_document
 from tests.support.studies.simulated_judges import simulate_labels, simulate_lines
 
 QUICK = Wishes(folds=5)

@@ -18,8 +18,9 @@ from coeval.llm.assistants.catalogue import (
     imported_assistant,
     list_assistants,
     render_assistant_scores,
+    rouge_l,
+    rouge_n,
 )
-from coeval.llm.assistants.measures import rouge_l, rouge_n
 from coeval.llm.assistants.scores import correlate_assistants, score_instances
 
 SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")

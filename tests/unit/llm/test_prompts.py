@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from coeval.domain import ColumnRole, Criterion, Instance, Scale, Task
 from coeval.errors import InputError
 from coeval.llm.prompting.questions import evaluation_schema
-from coeval.llm.prompting.template_files import FOLDER, PERSONAS, JudgeOptions, load_template
-from coeval.llm.prompting.template_values import (
+from coeval.llm.prompting.template_files import (
+    FOLDER,
+    PERSONAS,
+    JudgeOptions,
+    load_template,
     neutralise,
     render_block,
     render_criterion,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coeval.domain import Column, ColumnRole, Instance, Task
-from coeval.llm.prompting.template_values import render_sample
+from coeval.llm.prompting.template_files import render_sample
 from coeval.rules.column_roles import guess_column, guess_columns, select_context
 
 GOLD_LIKE = (

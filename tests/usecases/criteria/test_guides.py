@@ -10,8 +10,7 @@ import pytest
 
 from coeval.domain import Guide, Person, Study
 from coeval.errors import InputError, NotFoundError
-from coeval.llm.prompting.template_files import JudgeOptions
-from coeval.llm.prompting.template_values import list_criteria, render_case
+from coeval.llm.prompting.template_files import JudgeOptions, list_criteria, render_case
 from coeval.ui.app.step_json import step_json
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import get_criteria_set

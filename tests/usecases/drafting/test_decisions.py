@@ -16,7 +16,7 @@ from coeval.llm.running.ledger import Prices
 from coeval.settings import load_settings
 from coeval.store.queries import drafts
 from coeval.usecases.access import Context, require_task
-from coeval.usecases.drafting import batch_files, run_preview
+from coeval.usecases.drafting import batch_files, preparation
 from coeval.usecases.drafting.execution import RunReport, run_drafting
 from coeval.usecases.drafting.model_requests import suggest_decisions
 from coeval.usecases.drafting.run_settings import RunSettings
@@ -69,16 +69,16 @@ def test_an_estimate_and_the_shown_question_hold_the_decisions(context: Context,
     with start_stub(decides=True) as stub:
         asked = replace(context, settings=load_settings({"OPENAI_BASE_URL": stub.url}))
         settings = replace(SETTINGS, prices=Prices(1.0, 10.0))
-        before = run_preview.estimate_run(asked, ready, "demo", settings)
+        before = preparation.estimate_run(asked, ready, "demo", settings)
         assert (
             (before.calls, before.completion_tokens) == (4, 0)
             and before.prompt_tokens > 400
             and before.cost > 0
         )
         draft(context, ready, stub, replace(settings, limit=4))
-        after = run_preview.estimate_run(asked, ready, "demo", settings)
+        after = preparation.estimate_run(asked, ready, "demo", settings)
         assert (after.calls, after.completion_tokens) == (2, 0)
-        shown = str(run_preview.show_question(asked, ready, "demo", settings))
+        shown = str(preparation.show_question(asked, ready, "demo", settings))
     assert "--- score c1 ---" in shown and "Use simple words." in shown and "highest: meets it fully" in shown
 
 

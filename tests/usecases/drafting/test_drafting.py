@@ -22,7 +22,7 @@ from coeval.ui.run import build_app
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import batch_files, execution
 from coeval.usecases.drafting.execution import run_drafting
-from coeval.usecases.drafting.run_preview import estimate_run, show_question
+from coeval.usecases.drafting.preparation import estimate_run, show_question
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.export import export_table
 from coeval.usecases.sessions import sign_in

@@ -22,7 +22,7 @@ from coeval.settings import load_settings
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import batch_files
 from coeval.usecases.drafting.execution import count_by_rung, list_by_rung, run_drafting
-from coeval.usecases.drafting.run_preview import estimate_run, show_question
+from coeval.usecases.drafting.preparation import estimate_run, show_question
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.export import export_table
 from coeval.usecases.reports.statistics import get_report

@@ -16,7 +16,7 @@ from coeval.domain import (
     Task,
 )
 from coeval.errors import InputError
-from coeval.llm.prompting.template_values import render_sample
+from coeval.llm.prompting.template_files import render_sample
 from coeval.store.queries import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.design import set_columns

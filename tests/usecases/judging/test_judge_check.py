@@ -14,7 +14,7 @@ from coeval.domain import Instance
 from coeval.extensions.judge.model.file_schema import Question, describe_questions
 from coeval.extensions.judge.model.fitted import Fitted
 from coeval.extensions.judge.model.judge_file import load_judge, write_judge
-from coeval.llm.prompting.worked_examples import Example, mark_document
+from coeval.llm.prompting.questions import Example, mark_document
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of, score_of
 from tests.support.studies.judge_files import CRITERIA, SALT, make_judge, make_protocol

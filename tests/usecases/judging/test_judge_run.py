@@ -18,7 +18,7 @@ from coeval.errors import ModelError
 from coeval.extensions.judge.model.file_schema import JudgeFile, describe_questions
 from coeval.extensions.judge.model.fitted import Bench, Calibration, Deferral, Fitted, Isotonic, Jury, Member
 from coeval.extensions.judge.model.judge_file import write_judge
-from coeval.llm.prompting.worked_examples import Example, mark_document
+from coeval.llm.prompting.questions import Example, mark_document
 from coeval.settings import Settings, load_settings
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of

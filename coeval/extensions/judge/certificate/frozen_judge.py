@@ -11,7 +11,7 @@ from coeval.extensions.judge.learning.cross_validation import baselines
 from coeval.extensions.judge.learning.learn import Study
 from coeval.extensions.judge.model.fitted import Fitted
 from coeval.extensions.judge.model.labels import Labels
-from coeval.llm.prompting.worked_examples import Part
+from coeval.llm.prompting.questions import Part
 
 CANDIDATES = {
     "isotonic": "a map that only rises (isotonic)",

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from coeval.llm.prompting.worked_examples import Part
+from coeval.llm.prompting.questions import Part
 
 VERSION: Literal[1] = 1
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coeval.llm.prompting.worked_examples import Example, mark_document
+from coeval.llm.prompting.questions import Example, mark_document
 
 MAX_SHOWN = 1500
 """Maximum length of an input or output in an example. The middle of longer texts is left out."""

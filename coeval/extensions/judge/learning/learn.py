@@ -32,7 +32,7 @@ from coeval.extensions.judge.learning.cross_validation import (
 from coeval.extensions.judge.learning.deferral import fit_deferral, known_kinds, separation
 from coeval.extensions.judge.model.fitted import Confidence, Deferral, Fitted, Jury
 from coeval.extensions.judge.model.labels import PROBABILITIES, Labels
-from coeval.llm.prompting.worked_examples import Example
+from coeval.llm.prompting.questions import Example
 
 EXAMPLES, JURY, CALIBRATION, DEFERRAL = "examples", "jury", "calibration", "when to ask a person"
 MANY_STEPS = 11

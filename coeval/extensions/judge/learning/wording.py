@@ -20,11 +20,15 @@ from coeval.llm.prompting.questions import (
     level_schema,
     render_request,
 )
-from coeval.llm.prompting.template_files import JudgeOptions
-from coeval.llm.prompting.template_values import render_block, render_guided, scale_values, task_values
+from coeval.llm.prompting.template_files import (
+    JudgeOptions,
+    render_block,
+    render_guided,
+    scale_values,
+    task_values,
+)
 from coeval.llm.protocols.ladder import ask_until_read
-from coeval.llm.reading.json_objects import find_json
-from coeval.llm.reading.markup import strip_markup, strip_thoughts
+from coeval.llm.reading.answer_text import find_json, strip_markup, strip_thoughts
 from coeval.llm.reading.scores import read_value
 
 MOST_SHOWN = 8

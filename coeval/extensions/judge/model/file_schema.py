@@ -17,8 +17,8 @@ from pydantic import ConfigDict, Field, JsonValue, model_validator
 from coeval.domain import ColumnRole, Criterion, Guide, Instance, Scale, Task
 from coeval.errors import InputError
 from coeval.extensions.judge.model.fitted import Fitted
+from coeval.llm.prompting.questions import Name, Part, Text, mark_document
 from coeval.llm.prompting.template_files import JUDGE_SETTINGS, read_whole
-from coeval.llm.prompting.worked_examples import Name, Part, Text, mark_document
 from coeval.llm.protocols.protocol import Protocol, Questions, build_protocol
 
 KIND: Literal["coeval-judge"] = "coeval-judge"

@@ -17,7 +17,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from coeval.extensions.judge.model.labels import PROBABILITIES
-from coeval.llm.prompting.worked_examples import Example, Name, Part, Text
+from coeval.llm.prompting.questions import Example, Name, Part, Text
 
 Numbers = npt.NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from coeval.extensions.judge.model.verify import (
     normalise_key,
     read_values,
 )
-from coeval.llm.prompting.worked_examples import Example
+from coeval.llm.prompting.questions import Example
 
 MAX_BYTES = 50_000_000
 """Maximum size of judge.json, in bytes."""

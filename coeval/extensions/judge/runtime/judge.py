@@ -19,12 +19,11 @@ from coeval.errors import InputError, ModelError
 from coeval.extensions.judge.model.file_schema import KEPT_SETTINGS, Asking, JudgeFile
 from coeval.extensions.judge.model.judge_file import load_judge
 from coeval.extensions.judge.model.labels import tabulate_answers
+from coeval.llm.prompting.questions import Example, mark_document, with_examples
 from coeval.llm.prompting.template_files import JudgeOptions
-from coeval.llm.prompting.worked_examples import Example, mark_document, with_examples
 from coeval.llm.protocols.protocol import Brief, Item, Protocol, build_protocol, get_protocol
-from coeval.llm.running.judged_items import Judged, judge_all
 from coeval.llm.running.ledger import Prices
-from coeval.llm.running.pool import Outcome
+from coeval.llm.running.pool import Judged, Outcome, judge_all
 from coeval.llm.running.runner import build_runner
 from coeval.llm.running.table_rows import Bar, read_instances, run_apart
 from coeval.settings import Settings, load_settings

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from coeval.stats.arm_contrasts import FirstEffect, FirstShares
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.report.agreement import arm_counts, describe_arms
 from coeval.stats.report.answer import describe_effects
@@ -20,7 +21,6 @@ from coeval.stats.report.draft_account import (
     draft_account_tables,
     draft_effects_section,
 )
-from coeval.stats.report.first_scores import FirstEffect, FirstShares
 from coeval.stats.report.model_vs_model import mean_pairwise, pairwise_correlation_tables
 from coeval.ui.app.agreement.figures import Figure, Get, Page, banner, show_table, split_estimates, tile
 from coeval.ui.components import charts

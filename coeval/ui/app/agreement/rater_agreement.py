@@ -10,6 +10,7 @@ import pandas as pd
 
 from coeval.stats.actions import ActionRates
 from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE
+from coeval.stats.agreement.two_raters import RaterPair
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import LLM, list_criteria
 from coeval.stats.report.activity import actions_section, score_change_section
@@ -23,7 +24,6 @@ from coeval.stats.report.agreement import (
 from coeval.stats.report.answer import build_answer
 from coeval.stats.report.document import missing_section, section_notes
 from coeval.stats.report.draft_account import draft_effects_section
-from coeval.stats.report.raters import RaterPair
 from coeval.ui.app.agreement.assistance import pull_tile
 from coeval.ui.app.agreement.changes import actions_figure, kept_tile
 from coeval.ui.app.agreement.figures import Figure, Get, Page, answer_view, show_table, split_estimates, tile

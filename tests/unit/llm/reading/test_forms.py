@@ -6,10 +6,16 @@ import json
 
 import pytest
 
+from coeval.llm.reading.answer_text import (
+    MAX_ATTEMPTS,
+    find_json,
+    find_members,
+    read_list,
+    strip_bullet,
+    strip_markup,
+    strip_thoughts,
+)
 from coeval.llm.reading.evaluations import MAX_EVIDENCE, read_evaluation, read_evaluations
-from coeval.llm.reading.json_objects import MAX_ATTEMPTS, find_json, find_members
-from coeval.llm.reading.lists import read_list
-from coeval.llm.reading.markup import strip_bullet, strip_markup, strip_thoughts
 from coeval.llm.reading.scores import DIFFERENT, MAX_READ, read_preference
 
 S5 = (1, 5)

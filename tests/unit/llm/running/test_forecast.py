@@ -10,8 +10,8 @@ import pytest
 
 from coeval.domain import Call, Message, Request
 from coeval.errors import InputError
-from coeval.llm.running.forecast import CALL_SECONDS, forecast
 from coeval.llm.running.ledger import Prices
+from coeval.llm.running.progress import CALL_SECONDS, forecast
 from tests.support.models.fake_sender import FakeSender, make_runner, question
 from tests.support.models.memory_ledger import MemoryLedger
 
