@@ -87,13 +87,17 @@ LEFT JOIN draft_row l ON l.draft = d.id
 WHERE r.task = :task ORDER BY d.run, d.id, l.position
 """
 
-SCORES = f"""
-SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.name AS annotator, a.role,
-  {STANDING}, {OUTCOME} AS arm, s.revision,
-  CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
+LATEST = f"""CASE WHEN EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
     AND {published("later")})
-    THEN 1 ELSE 0 END AS latest,
+    THEN 0 ELSE 1 END"""
+"""1 for a save that counts, 0 for one that a later save of the same person replaced."""
+
+
+def _select_scores(condition: str = "") -> str:
+    return f"""
+SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.name AS annotator, a.role,
+  {STANDING}, {OUTCOME} AS arm, s.revision, {LATEST} AS latest,
   s.score, d.score AS draft_score, s.shown_score, s.planted AS planted_error, f.score AS first_score,
   f.submitted_at AS first_submitted_at, r.label AS run, s.bulk, s.opened_at, s.submitted_at, s.active_ms
 FROM submission s
@@ -104,8 +108,15 @@ LEFT JOIN draft d ON d.id = s.draft
 LEFT JOIN run r ON r.id = d.run
 LEFT JOIN first_score f ON f.annotator = s.annotator AND f.instance = s.instance AND f.criterion = s.criterion
 {_standing_of("s")}
-WHERE i.task = :task AND {published("s")} ORDER BY s.id
+WHERE i.task = :task AND {published("s")}{condition} ORDER BY s.id
 """
+
+
+SCORES = _select_scores()
+"""Every save."""
+
+LATEST_SCORES, HISTORY = (_select_scores(f" AND {LATEST} = {latest}") for latest in (1, 0))
+"""The saves that count, and the ones that later saves replaced: together they are ``SCORES``."""
 
 AS_TEXT = (
     "CASE WHEN s.shown_score = CAST(s.shown_score AS INTEGER) THEN CAST(CAST(s.shown_score AS INTEGER) AS TEXT)"
@@ -115,10 +126,7 @@ AS_TEXT = (
 
 ROWS = f"""
 SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, {OUTCOME} AS arm, s.revision,
-  CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
-    AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
-    AND {published("later")})
-    THEN 1 ELSE 0 END AS latest,
+  {LATEST} AS latest,
   w.position AS line, w.kind, w.action, l.text AS drafted,
   CASE WHEN s.planted = 'evidence' THEN coalesce(o.text, x.text) WHEN s.planted = 'score' AND w.kind = 'score'
     THEN {AS_TEXT} END AS planted_error,

@@ -114,8 +114,13 @@ def test_every_revision_is_exported_with_its_lines(
     context: Context, owner: Person, people: list[Person], step: Step, tmp_path: Path
 ) -> None:
     export_folder(context, owner, "demo", tmp_path)
-    expected = [("Ana", "1", "0"), ("Ana", "2", "1"), ("Ben", "1", "1"), ("Cy", "1", "1")]
-    for name, lines in (("scores.csv", 1), ("rows.csv", len(step.draft.rows if step.draft else ()))):
+    replaced, counted = [("Ana", "1", "0")], [("Ana", "2", "1"), ("Ben", "1", "1"), ("Cy", "1", "1")]
+    of_rows = len(step.draft.rows if step.draft else ())
+    for name, expected, lines in (
+        ("scores.csv", counted, 1),
+        ("history.csv", replaced, 1),
+        ("rows.csv", replaced + counted, of_rows),
+    ):
         rows = csv.DictReader((tmp_path / name).open(encoding="utf-8", newline=""))
         found = [(row["annotator"], row["revision"], row["latest"]) for row in rows]
         assert found == [one for one in expected for _ in range(lines)], name
