@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -156,6 +157,12 @@ def _no_svg(name: str) -> str:
 
 # The role of a column before anybody chose one: hidden from everyone, unless it contains images.
 
+_METRIC = re.compile(
+    r"(?<![a-z])(?:bleu|rouge|meteor|chrf|(?:bert|bart|mover)score|sumbleurt|comet|cider|nli|summac|unieval)",
+    re.I,
+)
+"""The names of automatic metrics, whose columns of numbers are seen by nobody and can help a judge."""
+
 
 def guess_columns(instances: Iterable[Instance]) -> list[Column]:
     """Return a column for every name in these instances' contexts, in order of appearance.
@@ -171,10 +178,24 @@ def guess_columns(instances: Iterable[Instance]) -> list[Column]:
 
 
 def guess_column(name: str, values: Iterable[str]) -> Column:
-    """Return the column with the role that its values suggest."""
+    """Return the column with the role that its name and values suggest.
+
+    >>> guess_column("rougeL", ["0.31", "0.4"]).role.value, guess_column("online", ["1"]).role.value
+    ('assistant score', 'hidden')
+    """
     given = [value for value in values if value.strip()]
-    holds_images = bool(given) and all(map(looks_like_image, given))
-    return Column(name, ColumnRole.IMAGE if holds_images else ColumnRole.HIDDEN)
+    if given and all(map(looks_like_image, given)):
+        return Column(name, ColumnRole.IMAGE)
+    if given and _METRIC.search(name) and all(map(_is_number, given)):
+        return Column(name, ColumnRole.ASSISTANT_SCORE)
+    return Column(name, ColumnRole.HIDDEN)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def select_context(

@@ -150,12 +150,15 @@ def test_the_answer_comes_first_and_a_small_study_is_too_small_to_say(filled: Co
 
 
 def test_the_best_system_is_named_only_if_the_others_differ() -> None:
-    def system(name: str, mean: float, p: float = 0.001, clusters: int = 20) -> SystemRow:
+    def system(
+        name: str, mean: float, p: float = 0.001, clusters: int = 20, leading: bool = False
+    ) -> SystemRow:
         value = Estimate(
             mean, ci_low=mean - 0.1, ci_high=mean + 0.1, clusters=clusters, resampled="documents"
         )
         others = {"A", "B", "C"} - {name}
-        return SystemRow(name, 40, value, {}, value, 0, 40, dict.fromkeys(others, p))
+        leads = {"B": {"difference": 1.5, "ci_low": 1.1, "ci_high": 1.9}} if leading else {}
+        return SystemRow(name, 40, value, {}, value, 0, 40, dict.fromkeys(others, p), leads)
 
     def told(*rows: SystemRow) -> str:
         return next(texts(systems_answer(rows)))
@@ -172,9 +175,23 @@ def test_the_best_system_is_named_only_if_the_others_differ() -> None:
         told(three[0])
         == "Only A has scores, so there is nothing to compare it with: mean 4.10 (95% interval 4.00 to 4.20)."
     )
-    assert told(system("A", 4.1, clusters=6), system("B", 2.0)).endswith(
-        "The scores are of 6 documents; at least 10 are needed."
+    few = system("A", 4.1, clusters=6)
+    assert told(few, system("B", 2.0)).endswith("The scores are of 6 documents; at least 10 are needed.")
+    ahead = system("A", 4.1, clusters=8, leading=True)
+    assert told(system("C", 1.0), system("B", 2.6), ahead) == (
+        "A leads B by 1.50 [1.10, 1.90] in 8 documents; 10 are needed for the stated rate of error."
     )
+
+
+def test_systems_have_a_tile_each_and_a_chart_on_their_scale(filled: Context) -> None:
+    page = whole(filled, "systems")
+    (figure,) = page.figures
+    means = figure.data[figure.data["source"] == "People"]
+    assert [next(texts([tile])) for tile in page.tiles] == list(means["system"])
+    assert list(means["mean"]) == sorted(means["mean"], reverse=True) and len(means) > 1
+    drawn = figure.draw().to_dict()
+    assert drawn["layer"][0]["encoding"]["x"]["scale"]["domain"] == [1, 5]
+    assert f"{means['mean'].iloc[0]:.2f}" in str(drawn["layer"][0]["encoding"]["y"]["sort"])
 
 
 def test_before_the_first_score_every_section_says_so(context: Context) -> None:

@@ -104,7 +104,7 @@ def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance
         instance=instance.external_id,
         criterion=criterion.text,
         score=mean,
-        rows=_rows(nearest, scores, mean, instance),
+        rows=_rows(nearest, scores, mean, instance, asked=len(verdicts)),
         reason=" ".join(notes),
         raw=nearest.raw,
         samples=scores if len(verdicts) > 1 else (),
@@ -119,21 +119,23 @@ def _mean_probabilities(given: Sequence[tuple[float, ...]]) -> tuple[float, ...]
 
 
 def _rows(
-    verdict: Verdict, scores: Sequence[float], mean: float, instance: Instance
+    verdict: Verdict, scores: Sequence[float], mean: float, instance: Instance, *, asked: int
 ) -> tuple[EvaluationRow, ...]:
     """Return the rows (conclusion if any, score, evidence) with their located quotations."""
     parsed = verdict.evaluation
     lines = [(RowKind.CONCLUSION, parsed.conclusion)] if parsed.conclusion else []
-    lines.append((RowKind.SCORE, _score_line(verdict, scores, mean)))
+    lines.append((RowKind.SCORE, _score_line(verdict, scores, mean, asked)))
     lines += [(RowKind.EVIDENCE, line) for line in parsed.evidence]
     return tuple(
         EvaluationRow(kind, text, find_quotes(text, instance.output, instance.input)) for kind, text in lines
     )
 
 
-def _score_line(verdict: Verdict, scores: Sequence[float], mean: float) -> str:
+def _score_line(verdict: Verdict, scores: Sequence[float], mean: float, asked: int) -> str:
     """Return the text of the score row: the score, the number of averaged answers, and the kind of score."""
     details = []
+    if len(scores) < asked:
+        details.append(f"from {len(scores)} of {asked} samples")
     if len(scores) > 1:
         details.append(f"mean of {len(scores)} answers, standard deviation {statistics.stdev(scores):.2f}")
     if verdict.note:

@@ -30,8 +30,8 @@ INTERVAL = ("ci_low", "ci_high", "interval_kind", "resampled", "clusters")
 class SystemRow:
     """The results of one system. ``ci_low`` and ``ci_high`` belong to ``human_mean``.
 
-    ``differs`` has the p-value of the difference from each other system (jackknife over clusters, t), adjusted with
-    Holm's method over all pairs; nan if undefined.
+    ``leads`` has the difference of means from each other system, with its interval. ``differs`` has the p-value of this
+    difference (jackknife over clusters, t), adjusted with Holm's method over all pairs; nan if undefined.
     """
 
     system: str
@@ -42,6 +42,7 @@ class SystemRow:
     n_llm: int
     n_units: int
     differs: Mapping[str, float] = field(default_factory=dict)
+    leads: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def systems_section(study: StudyFrames) -> list[SystemRow]:
@@ -53,14 +54,14 @@ def systems_section(study: StudyFrames) -> list[SystemRow]:
     systems = study.units["system"].replace("", None).to_numpy(dtype=object)
     names = [str(name) for name in pd.Series(systems, dtype=object).dropna().unique()]
     of_scores = systems[scored["unit"].to_numpy()] if len(scored) else np.empty(0, dtype=object)
-    differs = _compare(study, scored, of_scores, [name for name in names if (of_scores == name).any()])
+    differs, leads = _compare(study, scored, of_scores, [name for name in names if (of_scores == name).any()])
     rows = []
     for name in names:
         rated, drafted = scored[of_scores == name], model[model.index.isin(np.flatnonzero(systems == name))]
         mean = _average(rated["score"], "no person scored this system")
         if mean.defined:
             clusters, scores = study.clusters.of(rated["unit"]), rated["score"].to_numpy(dtype=float)
-            mean = mean.having(**mean_interval(scores, clusters, _shared_scale(study)))
+            mean = mean.having(**mean_interval(scores, clusters, shared_scale(study)))
         rows.append(
             SystemRow(
                 system=name,
@@ -71,6 +72,7 @@ def systems_section(study: StudyFrames) -> list[SystemRow]:
                 n_llm=len(drafted),
                 n_units=int(rated["unit"].nunique()),
                 differs=differs.get(name, {}),
+                leads=leads.get(name, {}),
             )
         )
     return rows
@@ -80,7 +82,7 @@ def _average(values: pd.Series[float], reason: str) -> Estimate:
     return Estimate(values.astype(float).mean(), n=len(values)) if len(values) else Estimate.undefined(reason)
 
 
-def _shared_scale(study: StudyFrames) -> tuple[float, float]:
+def shared_scale(study: StudyFrames) -> tuple[float, float]:
     """Return the lowest and the highest score on any criterion, which bound a mean over all of them."""
     lows, highs = zip(*study.scales.values(), strict=True)
     return min(lows), max(highs)
@@ -88,24 +90,28 @@ def _shared_scale(study: StudyFrames) -> tuple[float, float]:
 
 def _compare(
     study: StudyFrames, scored: pd.DataFrame, of_scores: Any, names: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """Return the adjusted p-value of the difference of each system from each other one."""
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, dict[str, float]]]]:
+    """Return the adjusted p-value of the difference of each system from each other one, and the difference itself."""
+    differs: dict[str, dict[str, float]] = {name: {} for name in names}
+    leads: dict[str, dict[str, dict[str, float]]] = {name: {} for name in names}
     if len(names) < 2:
-        return {}
+        return differs, leads
     score, columns = scored["score"].to_numpy(dtype=float), []
     for name in names:
         of_system = of_scores == name
         columns += [np.where(of_system, score, 0.0), of_system.astype(float)]
     clusters = study.clusters.of(scored["unit"])
-    p_values = compare_pairs(clusters.sums(np.column_stack(columns)), clusters.kind)
-    differs: dict[str, dict[str, float]] = {name: {} for name in names}
-    for (a, b), p in p_values.items():
-        differs[names[a]][names[b]] = differs[names[b]][names[a]] = p
-    return differs
+    compared = compare_pairs(clusters.sums(np.column_stack(columns)), clusters.kind)
+    for (a, b), gap in compared.items():
+        differs[names[a]][names[b]] = differs[names[b]][names[a]] = gap.p_value
+        low, high = gap.ci
+        leads[names[a]][names[b]] = {"difference": float(gap), "ci_low": low, "ci_high": high}
+        leads[names[b]][names[a]] = {"difference": -float(gap), "ci_low": -high, "ci_high": -low}
+    return differs, leads
 
 
-def compare_pairs(sums: Numbers, kind: str) -> dict[tuple[int, int], float]:
-    """Return the p-value of each pair of systems' difference, adjusted with Holm's method over all pairs.
+def compare_pairs(sums: Numbers, kind: str) -> dict[tuple[int, int], Estimate]:
+    """Return each pair of systems' difference, with its p-value adjusted with Holm's method over all pairs.
 
     ``sums`` has each system's sum and number of scores, with one row per cluster.
     """
@@ -114,11 +120,14 @@ def compare_pairs(sums: Numbers, kind: str) -> dict[tuple[int, int], float]:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
 
-    pairs = list(combinations(range(sums.shape[1] // 2), 2))
-    found = [
-        sums_interval(sums[:, [2 * a, 2 * a + 1, 2 * b, 2 * b + 1]], gap, kind)["p_value"] for a, b in pairs
-    ]
-    return dict(zip(pairs, adjust_holm(found), strict=True))
+    gaps = {}
+    for a, b in combinations(range(sums.shape[1] // 2), 2):
+        of_pair = sums[:, [2 * a, 2 * a + 1, 2 * b, 2 * b + 1]]
+        gaps[a, b] = Estimate(
+            float(gap(of_pair.sum(axis=0)[None, :])[0]), **sums_interval(of_pair, gap, kind)
+        )
+    adjusted = adjust_holm([one.p_value for one in gaps.values()])
+    return {pair: one.having(p_value=p) for (pair, one), p in zip(gaps.items(), adjusted, strict=True)}
 
 
 def systems_tables(section: Sequence[SystemRow]) -> list[Table]:

@@ -69,11 +69,11 @@ class RunReport:
         return self.done == self.total and not (self.total and self.unscored == self.drafted)
 
     def __str__(self) -> str:
-        done = f"{self.done:,} of {self.total:,} drafted" if self.total else "all drafts exist already"
-        drafts = f", {self.drafted:,} drafts" if self.drafted > self.done else ""
-        said = f"{self.label}: {done}{drafts}, {self.usage}"
+        done = f"{self.drafted - self.unscored:,} drafted" if self.total else "all drafts exist already"
         if self.unscored:
-            said += f"; {self.unscored:,} unscored, which can be sent again"
+            done += f", {self.unscored:,} in no form (they can be sent again)"
+        left = self.total - self.done - self.failed
+        said = f"{self.label}: {done}{f', {left:,} not asked' if left else ''}, {self.usage}"
         if self.failed:
             said += f"; {self.failed:,} failed; start the run again to continue"
         return " ".join(filter(None, (f"{said}.", self.message, *self.forms)))

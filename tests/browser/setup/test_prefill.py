@@ -72,9 +72,7 @@ def test_decisions_are_drafted_and_explained(page: Any, server: Running) -> None
     page.locator("#prefill-note").get_by_text("An estimate holds the decisions alone").wait_for()
     page.locator("#prefill-start").click()
     page.locator("#jobs").get_by_text("m · decision · explained all").first.wait_for(timeout=60_000)
-    page.locator("#jobs").get_by_text(re.compile(r"explained all: (\d+) of \1 drafted")).wait_for(
-        timeout=60_000
-    )
+    page.locator("#jobs").get_by_text(re.compile(r"explained all: \d+ drafted, ")).wait_for(timeout=60_000)
 
 
 def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: Running) -> None:

@@ -203,6 +203,8 @@ def test_samples_that_are_not_in_the_form_are_left_out_and_counted() -> None:
     draft = judged(FakeAsk("Rating: 2", "hm", "hm", "Rating: 4"), "score-only", samples=3)
     assert draft.score == 3 and draft.samples == (2, 4)
     assert draft.reason == "1 of 3 answers were not in the form and are left out."
+    score = next(row.text for row in draft.rows if row.kind is RowKind.SCORE)
+    assert score == "Score: 3 (from 2 of 3 samples; mean of 2 answers, standard deviation 1.41)"
     # a score from asking again counts only where no answer was in the form at once
     draft = judged(FakeAsk("Rating: 2", "hm", "Score: 5", "Rating: 4"), "score-only", samples=3)
     assert (draft.score, draft.samples, draft.rung) == (3, (2, 4), Rung.LABEL)

@@ -10,7 +10,7 @@ from coeval.rules.column_roles import guess_column, guess_columns, select_contex
 
 GOLD_LIKE = (
     "ground_truth", "expected_output", "target", "solution", "answer_key", "chosen", "rejected", "reward", "passed",
-    "is_good", "reviewer", "gold_score", "HumanRating", "model_name", "bleurt", "topic", "notes", "year",
+    "is_good", "reviewer", "gold_score", "HumanRating", "model_name", "online", "topic", "notes", "year",
 )  # fmt: skip
 
 
@@ -19,6 +19,14 @@ GOLD_LIKE = (
 def test_a_column_is_hidden_whatever_its_name_and_values(name: str, values: list[str]) -> None:
     column = guess_column(name, values)
     assert column.role is ColumnRole.HIDDEN and column.is_open
+
+
+@pytest.mark.parametrize("name", ["BLEU", "rouge_l", "score_bleurt", "BERTScore-F1", "chrF++", "nli"])
+def test_numbers_under_the_name_of_a_metric_are_a_metric_that_nobody_sees(name: str) -> None:
+    role = guess_column(name, ["0.31", "-1", ""]).role
+    assert role is ColumnRole.ASSISTANT_SCORE and not role.people_see and not role.judge_sees
+    for values in (["good"], ["0.3", "n/a"], [""], ["nan"]):
+        assert guess_column(name, values).role is ColumnRole.HIDDEN
 
 
 def test_a_column_that_somebody_hid_is_not_asked_about() -> None:

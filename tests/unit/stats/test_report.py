@@ -46,8 +46,11 @@ def test_pairs_of_systems_are_tested_as_one_family() -> None:
     a, b, c = [3.0, 3, 3, 3], [1.0, 2, 1, 2], [3.0, 2, 3, 4]
     sums = np.column_stack([part for scores in (a, b, c) for part in (scores, np.ones(4))])
     found = compare_pairs(sums, "documents")
-    assert found[0, 1] == pytest.approx(3 * 0.01385, abs=1e-4)
-    assert found[0, 2] == 1 and found[1, 2] > found[0, 1]
+    first, second, third = found[0, 1], found[0, 2], found[1, 2]
+    assert first.p_value == pytest.approx(3 * 0.01385, abs=1e-4)
+    assert second.p_value == 1 and third.p_value > first.p_value
+    # t of 3 degrees of freedom is 3.182 at 95%: 1.5 -+ 3.182 sqrt(1/12)
+    assert first == 1.5 and first.ci == pytest.approx((1.5 - 0.9186, 1.5 + 0.9186), abs=1e-3)
 
 
 def test_the_report_is_the_same_each_time(study: StudyFrames, report: dict[str, Any]) -> None:

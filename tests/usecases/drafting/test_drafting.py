@@ -267,6 +267,9 @@ def test_drafts_are_listed_by_their_rung(context: Context, ready: Person) -> Non
     assert (one.score, one.criterion) == (3, "Use simple words.")
     assert one.raw.startswith("It is clear enough.") and one.raw.endswith('{"score": 3}')
     assert listed["unscored"][0].score is None and "asked twice" in listed["unscored"][0].reason
+    assert str(report).startswith("mixed: 6 drafted, 2 in no form (they can be sent again), 12 calls"), str(
+        report
+    )
     assert "50% in no form; 25% after asking again; answers by schema: off." in str(report)
     assert list(report.forms) == execution.describe_forms(context, ready, "demo", "mixed")
     assert execution.count_by_rung(context, ready, "demo", "first") == [

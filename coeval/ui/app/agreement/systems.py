@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from coeval.stats.clusters import FEW
 from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED
 from coeval.stats.report.document import section_notes
 from coeval.stats.report.pairwise_strengths import list_compared
-from coeval.stats.report.systems import SystemRow, systems_section, systems_tables
+from coeval.stats.report.systems import SystemRow, shared_scale, systems_section, systems_tables
 from coeval.ui.app.agreement.figures import (
     Figure,
     Get,
@@ -46,10 +47,12 @@ def build(get: Get) -> Iterator[Page]:
         yield Page(banner=message("No system is named", text))
         return
     compared = get(list_compared, tables=("comparisons",))
+    scale = get(shared_scale)
+    ranked = sorted(systems, key=_rank)
     yield Page(
         answer=systems_answer(systems),
-        tiles=_tiles(systems),
-        figures=[means_figure(systems)],
+        tiles=[_mean_tile(row, scale) for row in ranked],
+        figures=[means_figure(ranked, scale)],
         tables=[*map(show_table, systems_tables(systems)), *map(show_table, compared)],
         notes=section_notes({"systems": systems}),
     )
@@ -69,6 +72,8 @@ def systems_answer(systems: Sequence[SystemRow]) -> Node:
     highest = f"{top.system} has the highest mean, {mean}"
     if len(best) > 1:
         highest = f"{_shared(best, 'highest')}, {mean}"
+    if few and len(best) == 1 and (lead := _lead(top, known)):
+        return verdict_view(lead, TOO_FEW)
     if few:
         return verdict_view(f"It is too early to say which system is best: {highest} {few}", TOO_FEW)
     if len(best) > 1:
@@ -83,6 +88,25 @@ def systems_answer(systems: Sequence[SystemRow]) -> Node:
     return verdict_view(f"People score {top.system} highest: mean {mean}", RELIABLE, note=TEST)
 
 
+def _rank(row: SystemRow) -> float:
+    """Return the place of a system by the people's mean, highest first; systems without scores come last."""
+    return -float(row.human_mean) if row.human_mean.defined else float("inf")
+
+
+def _lead(top: SystemRow, known: Sequence[SystemRow]) -> str:
+    """Return by how much the best system leads the next one, or "" if the scores do not separate them."""
+    _, second, *_ = sorted(known, key=_rank)
+    gap = dict(top.leads.get(second.system, {}))
+    if not gap.get("ci_low", 0) > 0:
+        return ""
+    lead = Estimate(gap.pop("difference"), **gap)
+    details = top.human_mean.details
+    return (
+        f"{top.system} leads {second.system} by {plain_number(lead)} {interval(lead, plain_number)} in "
+        f"{details['clusters']} {details['resampled']}; {FEW} are needed for the stated rate of error."
+    )
+
+
 def _few(row: SystemRow) -> str:
     details = row.human_mean.details
     return too_few(int(details.get("clusters") or 0), str(details.get("resampled") or "documents"))
@@ -92,40 +116,6 @@ def _with_interval(mean: Estimate) -> str:
     low, high = mean.ci
     spread = "" if low != low else f" (95% interval {plain_number(low)} to {plain_number(high)})"
     return plain_number(mean) + spread
-
-
-def _tiles(systems: Sequence[SystemRow]) -> list[Node | None]:
-    known = [row for row in systems if row.human_mean.defined]
-    if not known:
-        return []
-    high, low = max(row.human_mean for row in known), min(row.human_mean for row in known)
-    best, worst = (_at(known, mean) for mean in (high, low))
-    ends = [end for row in known for end in (*row.human_mean.ci, row.human_mean) if end == end]
-    axis = float(min(ends)), float(max(ends))  # the same for all systems, so that their bars can be compared
-    tiles = [
-        _mean_tile("Highest mean, people", best, "highest", axis),
-        _mean_tile("Lowest mean, people", worst, "lowest", axis),
-    ]
-    judged = [row for row in systems if row.llm_mean.defined]
-    if judged:
-        top = max(row.llm_mean for row in judged)
-        picks = [row for row in judged if abs(row.llm_mean - top) <= SAME]
-        named = {row.system for row in picks}
-        same = named == {row.system for row in best}
-        choice = (
-            "the people's choice too" if same else f"people's choice: {', '.join(row.system for row in best)}"
-        )
-        tiles.append(
-            tile(
-                "Highest mean, model",
-                picks[0].llm_mean.having(n=picks[0].n_llm),
-                _shared(picks, "highest"),
-                show=plain_number,
-                rows="drafts.csv",
-                more=(choice,),
-            )
-        )
-    return tiles
 
 
 def _at(known: Sequence[SystemRow], mean: float) -> list[SystemRow]:
@@ -145,26 +135,39 @@ def _shared(rows: Sequence[SystemRow], which: str) -> str:
     return f"{listed([row.system for row in rows])} share the {which} mean"
 
 
-def _mean_tile(title: str, rows: Sequence[SystemRow], which: str, axis: tuple[float, float]) -> Node | None:
-    row = rows[0]
-    each = " each" if len(rows) > 1 else ""
-    units = plural(row.n_units, "unit") + each
-    return tile(title, row.human_mean, _shared(rows, which), show=plain_number, more=(units,), axis=axis)
+def _mean_tile(row: SystemRow, scale: tuple[float, float]) -> Node | None:
+    model = f"model {plain_number(row.llm_mean)}" if row.llm_mean.defined else ""
+    return tile(
+        row.system,
+        row.human_mean,
+        model,
+        show=plain_number,
+        more=(plural(row.n_units, "unit"),),
+        axis=scale,  # the same for all systems, so that their bars can be compared
+    )
 
 
-def means_figure(systems: Sequence[SystemRow]) -> Figure:
-    """Return the chart of each system's mean score by people and by the model."""
+def means_figure(systems: Sequence[SystemRow], scale: tuple[float, float]) -> Figure:
+    """Return the chart of each system's mean score by people and by the model, on the whole scale."""
     rows = [row for system in systems for row in _means(system)]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
     words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
+    means = {row.system: f"{row.system}\n{_with_sources(row)}" for row in systems}
     return Figure(
         "system-means",
         "Mean score by system",
         frame.rename(columns={"label": "system", "series": "source", "value": "mean"}).drop(columns="about"),
-        lambda: charts.pairs(frame, words, title="mean score"),
+        lambda: charts.pairs(
+            frame.assign(label=frame["label"].map(means)), words, title="mean score", domain=scale
+        ),
         words or "No system has a score.",
         note="intervals cover other documents, but not other people or systems",
     )
+
+
+def _with_sources(row: SystemRow) -> str:
+    sources = ((PEOPLE, row.human_mean), (MODEL, row.llm_mean))
+    return " · ".join(f"{name} {plain_number(mean)}" for name, mean in sources if mean.defined)
 
 
 def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
