@@ -51,7 +51,11 @@ class Extension:
     protocols: tuple[str, ...] = ()
     """Modules whose import registers protocols and measures."""
     schema: tuple[str, ...] = ()
-    """Lists of ``Step`` values, as from ``read_steps``; names begin with the extension's name and ``_``."""
+    """Lists of ``Step`` values, as from ``read_steps``; names begin with the extension's name and ``_``.
+
+    The steps run when the extension first writes: each first write calls ``begin_use`` of ``store/steps.py``,
+    and each first read is marked with ``empty_before_use``.
+    """
     queue_orders: tuple[str, ...] = ()
     """Functions ``order(db, task: int, instances: list[int]) -> list[int] | None`` that set the queue order.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlite_utils import Database as SqliteDatabase
 
 from coeval.store.engines.database import Database, scalar
-from coeval.store.steps import create_database, list_applied, list_step_names
+from coeval.store.steps import create_database, list_applied, list_pending, list_step_names
 
 COUNTED = (
     "task", "instance", "criterion", "criteria_set", "ballot", "run", "draft", "draft_row", "annotator",
@@ -101,8 +101,10 @@ def _is_text(*texts: bytes | None) -> bool:
 
 def _list_steps(db: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the steps that a database has applied, and of those that it lacks."""
-    known, had = list_step_names(), set(list_applied(db))
-    return tuple(name for name in known if name in had), tuple(name for name in known if name not in had)
+    had = set(list_applied(db))
+    return tuple(name for name in list_step_names() if name in had), tuple(
+        step.name for step in list_pending(db)
+    )
 
 
 def examine_file(db: Database) -> Soundness:

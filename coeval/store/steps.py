@@ -1,7 +1,8 @@
 """The steps that create and change the schema, and the functions that run them.
 
 The first step is ``schema.sql``; ``steps.sql`` has the core's changes since then. An extension names its own
-steps in ``Extension.schema``; they run after the core's.
+steps in ``Extension.schema``. They run when the extension first writes (``begin_use``), so a database has no
+tables of extensions that nobody used.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from sqlite_utils import Database as SqliteDatabase
 from sqlite_utils import Migrations
@@ -117,9 +119,46 @@ def list_applied(db: Database) -> list[str]:
 
 
 def list_pending(db: Database) -> list[Step]:
-    """Return the steps that a database lacks."""
+    """Return the steps that a database lacks: the core's, and those of the extensions that it uses."""
     applied = set(_read_applied(db))
-    return [step for step in list_steps() if (step.owner, step.name) not in applied]
+    users = {CORE, *(owner for owner, _ in applied)}
+    return [step for step in list_steps() if step.owner in users and (step.owner, step.name) not in applied]
+
+
+def is_in_use(db: Database, extension: str) -> bool:
+    """Return whether a database has the tables of an extension. Without them, the extension has no data."""
+    sql = f"SELECT 1 FROM {APPLIED} WHERE migration_set = ? LIMIT 1"
+    return db.conn.execute(sql, [extension]).fetchone() is not None
+
+
+def begin_use(db: Database, extension: str) -> None:
+    """Create the tables of an extension, unless they exist. Call it in the transaction of each first write."""
+    if not is_in_use(db, extension):
+        for step in list_steps():
+            if step.owner == extension:
+                apply_step(db, step)
+
+
+def share_use(source: Database, target: Database) -> None:
+    """Create in ``target`` the tables of every extension that ``source`` uses, before rows are copied there."""
+    for owner in sorted({owner for owner, _ in _read_applied(source)} - {CORE}):
+        begin_use(target, owner)
+
+
+Read = TypeVar("Read", bound=Callable[..., Any])
+
+
+def empty_before_use(extension: str, empty: Callable[[], Any]) -> Callable[[Read], Read]:
+    """Return a decorator for a query on an extension's tables: without the tables, it returns ``empty()``."""
+
+    def decorate(query: Read) -> Read:
+        @wraps(query)
+        def read(db: Database, *args: Any, **kwargs: Any) -> Any:
+            return query(db, *args, **kwargs) if is_in_use(db, extension) else empty()
+
+        return cast(Read, read)
+
+    return decorate
 
 
 def refuse_development(names: Iterable[str], what: str) -> None:
@@ -137,9 +176,19 @@ def refuse_development(names: Iterable[str], what: str) -> None:
 
 def list_newer(db: Database) -> list[str]:
     """Return the names of steps that only a newer version of CoEval or of an extension knows."""
-    known = {(step.owner, step.name) for step in list_steps()}
-    owners = {owner for owner, _ in known}
-    return [name for owner, name in _read_applied(db) if owner in owners and (owner, name) not in known]
+    if APPLIED not in db.table_names():
+        return []
+    return [name for (name,) in db.conn.execute(f"{select_newer('name')} ORDER BY id")]
+
+
+def select_newer(columns: str) -> str:
+    """Return a query for columns of the applied steps that this version does not know."""
+    steps = list_steps()
+    owners, names = (
+        ", ".join("'" + text.replace("'", "''") + "'" for text in texts)
+        for texts in (dict.fromkeys(step.owner for step in steps), [step.name for step in steps])
+    )
+    return f"SELECT {columns} FROM {APPLIED} WHERE migration_set IN ({owners}) AND name NOT IN ({names})"
 
 
 def list_absent_extensions(db: Database) -> list[str]:
@@ -157,19 +206,24 @@ def _read_applied(db: Database) -> list[tuple[str, str]]:
     ]
 
 
-def apply_steps(db: SqliteDatabase, names: Collection[str] | None = None) -> None:
-    """Run the steps that a SQLite database lacks, or the named ones among them, each in its own transaction."""
+def apply_steps(db: SqliteDatabase) -> None:
+    """Run the steps that a SQLite database lacks, each in its own transaction."""
     Migrations(CORE).ensure_migrations_table(db)
     for step in list_pending(db):
-        if names is None or step.name in names:
-            with db.atomic():
-                apply_step(db, step)
+        with db.atomic():
+            apply_step(db, step)
 
 
 def create_database(names: Collection[str] | None = None) -> SqliteDatabase:
-    """Return a new SQLite database in memory with the schema after all steps, or after the named ones."""
+    """Return a new SQLite database in memory with the schema after the named steps, or after all steps of the
+    core and of every extension.
+    """
     db = SqliteDatabase(memory=True)
-    apply_steps(db, names)
+    Migrations(CORE).ensure_migrations_table(db)
+    with db.atomic():
+        for step in list_steps():
+            if names is None or step.name in names:
+                apply_step(db, step)
     return db
 
 

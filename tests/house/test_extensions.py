@@ -74,6 +74,15 @@ print("Say it in capitals." in render_help("shouting").body.decode())
 """
 
 
+KEEP = """
+from coeval.store import Store
+from shouting.tables import keep_word
+
+with Store("two.db").write() as db:
+    keep_word(db, "HELLO")
+"""
+
+
 def run(folder: Path, *arguments: str, path: str, code: int = 0) -> str:
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env={"PATH": "/usr/bin:/bin", "PYTHONPATH": path},
@@ -105,7 +114,8 @@ def test_a_package_from_elsewhere_adds_a_command_a_tab_a_format_and_a_table(tmp_
     command = ("-m", "coeval", "import", "two.shout", "--task", "two", "--db", "two.db")
     assert "2 instances" in run(tmp_path, *command, path=path)
     with sqlite3.connect(tmp_path / "two.db") as db:
-        db.execute("INSERT INTO shouting_word VALUES ('HELLO')")
+        assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'shouting_word'").fetchall()
+    run(tmp_path, "-c", KEEP, path=path)
     assert "2" in run(tmp_path, "-m", "coeval", "check", "--db", "two.db", path=str(ROOT))
     move = ("-m", "coeval", "move", "--from", "two.db", "--to", "three.db")
     assert "not installed here (shouting)" in run(tmp_path, *move, path=str(ROOT), code=1)

@@ -17,7 +17,7 @@ from coeval.extensions.judge import queries_seal
 from coeval.store import Store, steps
 from coeval.store.queries import exports, reports
 from coeval.store.soundness import examine_file
-from coeval.store.steps import LAST_COMMIT, STEPS, apply_steps, list_step_names, read_steps
+from coeval.store.steps import LAST_COMMIT, STEPS, apply_steps, create_database, read_steps
 
 AT = "2026-01-31T09:30:00.000Z"
 LATER = "-- step tried_notes: to try\nALTER TABLE annotator ADD COLUMN tried TEXT NOT NULL DEFAULT 'so';\n"
@@ -55,7 +55,11 @@ def test_an_earlier_file_is_carried_over_and_its_copy_is_the_way_back(
     store = Store(path)
     with store.read() as db:
         health = examine_file(db)
-        assert health.sound and list(health.migrations) == list_step_names() and not health.pending
+        assert (
+            health.sound
+            and list(health.migrations) == [step.name for step in steps.STEPS]
+            and not health.pending
+        )
         assert [(row["name"], row["tried"]) for row in db.query("SELECT * FROM annotator")] == [("Olu", "so")]
     store.close()
     assert dump(path) != before == dump(copy) and str(copy) in caplog.text
@@ -147,8 +151,7 @@ def test_every_reference_has_an_index() -> None:
 
     PostgreSQL has the same indexes: ``test_postgres`` compares them.
     """
-    db = Database(memory=True)
-    apply_steps(db)
+    db = create_database()
     without = []
     for table in db.table_names():
         first = {row["name"] for row in db.query(f"PRAGMA table_info({table})") if row["pk"] == 1}
@@ -179,8 +182,7 @@ def test_every_reference_has_an_index() -> None:
 )
 def test_whole_studies_are_not_read_by_the_index_on_the_criterion(sql: str) -> None:
     """SQLite takes a criterion to have ten rows; it has the whole study's, out of order."""
-    db = Database(memory=True)
-    apply_steps(db)
+    db = create_database()
     names = ("task", "criteria_set", "seal", "part", "run")
     plan = [row["detail"] for row in db.query(f"EXPLAIN QUERY PLAN {sql}", dict.fromkeys(names, 1))]
     assert plan and not [step for step in plan if "_by_criterion" in step]

@@ -28,12 +28,13 @@ from coeval.errors import BusyError, InputError, StorageError, UnreachableError
 from coeval.settings import load_settings, show_address
 from coeval.store import Database, IntegrityError, Storage, open_store, steps
 from coeval.store.engines import postgres as postgres_engine
+from coeval.store.engines.database import insert
 from coeval.store.engines.postgres import PostgresStore
 from coeval.store.engines.postgres_database import PostgresDatabase
 from coeval.store.engines.postgres_schema import create_schema
 from coeval.store.queries.calls import StoredLedger
 from coeval.store.soundness import Soundness, examine_file
-from coeval.store.steps import STEPS, apply_steps, list_step_names, read_steps
+from coeval.store.steps import STEPS, apply_steps, begin_use, create_database, empty_before_use, read_steps
 from coeval.usecases import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.export import export_zip
@@ -46,6 +47,7 @@ from coeval.usecases.study_import import add_finished_example
 from tests.support.hosting.postgres import Server
 from tests.support.studies.attack_texts import SCRIPTS
 from tests.support.studies.hostile_study import fill
+from tests.support.studies.whole_study import use_every_extension
 from tests.usecases.crowd.test_assignment import join, open_study, places
 
 
@@ -119,11 +121,10 @@ def describe_sqlite(db: SqliteDatabase) -> Described:
 
 @pytest.mark.slow
 def test_the_schema_is_that_of_sqlite_table_by_table(address: str) -> None:
-    newest = SqliteDatabase(memory=True)
-    apply_steps(newest)
-    with closing(PostgresStore(address)) as store, store.read() as db:
+    with closing(PostgresStore(address)) as store, store.write() as db:
+        use_every_extension(db)
         columns, keys, references = describe_postgres(db)
-    wanted_columns, wanted_keys, wanted_references = describe_sqlite(newest)
+    wanted_columns, wanted_keys, wanted_references = describe_sqlite(create_database())
     assert columns == wanted_columns and len(columns) > 300
     assert keys == wanted_keys and references == wanted_references
 
@@ -146,10 +147,43 @@ def test_an_older_database_runs_the_migrations_it_lacks(
     with stores[0].read() as db, closing(PostgresStore(address)) as new, new.read() as fresh:
         assert describe_postgres(db) == describe_postgres(fresh)
         found = examine_file(db)
-        assert found.pending == () and list(found.migrations) == list_step_names() and found.sound
+        assert (
+            found.pending == ()
+            and list(found.migrations) == [step.name for step in steps.STEPS]
+            and found.sound
+        )
         assert found.totals["annotator"] == 1
     for store in stores:
         store.close()
+
+
+NOTES = read_steps(
+    "-- step notes_tables: to try\nCREATE TABLE notes_note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;\n"
+)
+
+
+def test_every_server_uses_an_extension_once_one_has_begun(
+    empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @empty_before_use("notes", list)
+    def list_notes(db: PostgresDatabase) -> list[tuple[int, str]]:
+        return [(row["id"], row["text"]) for row in db.query("SELECT * FROM notes_note ORDER BY id")]
+
+    monkeypatch.setattr(steps, "load_named_parts", lambda kind: [("notes", NOTES)])
+    with closing(PostgresStore(empty)) as first, closing(PostgresStore(empty)) as second:
+        with second.read() as db:
+            assert list_notes(db) == []
+        for store, text in ((first, "one"), (second, "two")):
+            with store.write() as db:
+                begin_use(db, "notes")
+                added = insert(db, "notes_note", text=text)
+        with first.read() as db:
+            assert list_notes(db) == [(1, "one"), (2, "two")] and added == 2
+        more = [*NOTES, steps.Step("notes_more", "more", "CREATE TABLE notes_more (x TEXT);")]
+        monkeypatch.setattr(steps, "load_named_parts", lambda kind: [("notes", more)])
+        PostgresStore(empty).close()
+        with pytest.raises(StorageError, match="newer CoEval has changed"), first.write():
+            pass
 
 
 # ---- what is refused ------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlite_utils import Database
@@ -16,6 +17,9 @@ from coeval.store.steps import (
     APPLIED,
     STEPS,
     Step,
+    begin_use,
+    empty_before_use,
+    is_in_use,
     list_newer,
     list_pending,
     list_step_names,
@@ -59,9 +63,35 @@ def notes(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Step]], None]:
     return give
 
 
-def test_the_steps_of_an_extension_run_after_the_core(notes: Callable[..., None], tmp_path: Path) -> None:
+def test_an_empty_database_has_only_the_tables_of_the_core(tmp_path: Path) -> None:
+    """A house of 55 tables: each one more replaces another."""
     with Store(tmp_path / "a.db").read() as db:
-        assert "notes_note" in db.table_names() and list_pending(db) == []
+        tables = {name for name in db.table_names() if not name.startswith("sqlite_")}
+    assert tables == {APPLIED, *re.findall(r"^CREATE TABLE (\w+)", PAGE, re.MULTILINE)}
+    assert len(tables) <= 69
+
+
+def test_an_extension_gets_its_tables_when_it_first_writes(
+    notes: Callable[..., None], tmp_path: Path
+) -> None:
+    @empty_before_use("notes", list)
+    def list_notes(db: Any) -> list[str]:
+        return [row["text"] for row in db.query("SELECT text FROM notes_note")]
+
+    store = Store(tmp_path / "a.db")
+    with store.read() as db:
+        assert list_notes(db) == [] and list_pending(db) == []
+    with pytest.raises(ZeroDivisionError), store.write() as db:
+        begin_use(db, "notes")
+        assert 1 / 0
+    with store.read() as db:
+        assert not is_in_use(db, "notes") and "notes_note" not in db.table_names()
+    for text in ("first", "second"):
+        with store.write() as db:
+            begin_use(db, "notes")
+            db.table("notes_note").insert({"text": text})
+    with store.read() as db:
+        assert list_notes(db) == ["first", "second"]
         (last,) = db.query(f"SELECT * FROM {APPLIED} ORDER BY id DESC LIMIT 1")
     assert (last["migration_set"], last["name"]) == ("notes", "notes_tables")
     assert list_step_names()[-2:] == [STEPS[-1].name, "notes_tables"]
@@ -72,6 +102,7 @@ def test_a_database_opens_without_an_extension_and_with_it_again(
 ) -> None:
     path = tmp_path / "a.db"
     with Store(path).write() as db:
+        begin_use(db, "notes")
         db.table("notes_note").insert({"text": "kept"})
     with pytest.MonkeyPatch.context() as without:
         without.setattr(steps, "load_named_parts", lambda kind: [])

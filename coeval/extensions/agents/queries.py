@@ -8,7 +8,7 @@ from pathlib import Path
 from coeval.clock import now
 from coeval.store import Database
 from coeval.store.engines.database import insert, rows
-from coeval.store.steps import read_steps
+from coeval.store.steps import begin_use, empty_before_use, read_steps
 
 STEPS = read_steps(Path(__file__).with_name("tables.sql").read_text(encoding="utf-8"))
 
@@ -49,12 +49,14 @@ class Token:
         return self.secret_hash[:8], self.task, self.person or "command line", spent, self.expires_at[:10]
 
 
+@empty_before_use("agents", list)
 def list_tokens(db: Database) -> list[Token]:
     """Return every token that works, oldest first."""
     return [Token(**row) for row in rows(db, LIVE, {"now": now()})]
 
 
 def add_token(db: Database, **values: object) -> None:
+    begin_use(db, "agents")
     insert(db, "agents_token", made_at=now(), **values)
 
 

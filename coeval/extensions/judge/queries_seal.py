@@ -25,7 +25,7 @@ from coeval.extensions.judge.seal_types import (
 )
 from coeval.store.engines.database import Database, get_row, insert, rows
 from coeval.store.queries.submissions import OUTCOME, published
-from coeval.store.steps import read_steps
+from coeval.store.steps import begin_use, empty_before_use, read_steps
 
 STEPS = read_steps("""
 -- step judge_tables: the seal of a task, the judges that were fitted, and each opening with its certificate
@@ -105,6 +105,7 @@ def list_strata(db: Database, task: int) -> dict[str, Stratum]:
     return {name: (*map(str, scored[name]), *sorted(own)) for name, own in systems.items()}
 
 
+@empty_before_use("judge", lambda: None)
 def get_seal(db: Database, task: int) -> Seal | None:
     row = get_row(db, "SELECT * FROM seal WHERE task = ?", [task])
     return Seal(row["salt"], row["share"], row["sealed_by"], row["sealed_at"], row["id"]) if row else None
@@ -112,6 +113,7 @@ def get_seal(db: Database, task: int) -> Seal | None:
 
 def record_seal(db: Database, task: int, seal: Seal, parts: Mapping[str, Part]) -> None:
     """Seal a task permanently. A second seal would violate a constraint of the table."""
+    begin_use(db, "judge")
     seal_id = insert(
         db, "seal", task=task, salt=seal.salt, share=seal.share, sealed_by=seal.sealed_by, sealed_at=now()
     )

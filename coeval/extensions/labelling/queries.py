@@ -9,7 +9,7 @@ from typing import Any
 from coeval.clock import now
 from coeval.store import Database
 from coeval.store.engines.database import append_numbered, get_row, rows
-from coeval.store.steps import read_steps
+from coeval.store.steps import begin_use, empty_before_use, read_steps
 
 STEPS = read_steps(
     """
@@ -52,6 +52,7 @@ class StoredDesign:
     made_at: str
 
 
+@empty_before_use("labelling", lambda: None)
 def get_design(db: Database, task: int) -> StoredDesign | None:
     """Return the active design, or None."""
     row = get_row(db, "SELECT * FROM labelling_design WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
@@ -60,6 +61,7 @@ def get_design(db: Database, task: int) -> StoredDesign | None:
     return StoredDesign(**{name: row[name] for name in StoredDesign.__slots__})
 
 
+@empty_before_use("labelling", lambda: None)
 def get_last_design(db: Database, task: int) -> StoredDesign | None:
     """Return the newest design, even if it has ended, because its labels keep their probabilities."""
     sql = "SELECT * FROM labelling_design WHERE task = ? AND kind <> 'ended' ORDER BY id DESC LIMIT 1"
@@ -71,6 +73,7 @@ def record_design(
     db: Database, task: int, values: Mapping[str, Any], by: str, chances: Mapping[int, tuple[float, float]]
 ) -> int:
     """Store a design, with the probability and the place of each instance."""
+    begin_use(db, "labelling")
     row = {"task": task, **values, "made_by": by, "made_at": now()}
     design = append_numbered(db, "labelling_design", row)
     db.table("labelling_chance").insert_all(

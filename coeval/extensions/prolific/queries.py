@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from coeval.clock import now
 from coeval.store.engines.database import Database, insert, rows
-from coeval.store.steps import read_steps
+from coeval.store.steps import begin_use, empty_before_use, read_steps
 
 
 class Kind(StrEnum):
@@ -134,6 +134,7 @@ FROM prolific_item i JOIN prolific_request r ON r.id = i.request WHERE r.task = 
 """
 
 
+@empty_before_use("prolific", list)
 def list_asked(db: Database, task: int) -> list[Asked]:
     """Return every request of a task in order, each with its newest outcome."""
     items: dict[int, list[Item]] = {}
@@ -152,6 +153,7 @@ def list_asked(db: Database, task: int) -> list[Asked]:
 
 def record_asked(db: Database, task: int, asked: Asked) -> int:
     """Record a request before it is sent; return its number."""
+    begin_use(db, "prolific")
     at = now()
     number = insert(
         db, "prolific_request", task=task, kind=str(asked.kind), study=asked.study, currency=asked.currency,

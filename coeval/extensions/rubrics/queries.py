@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from coeval.clock import now
 from coeval.extensions.rubrics.scoring import Rubric
 from coeval.store import Database
 from coeval.store.engines.database import append_all, get_row, insert, rows, scalar, to_json
+from coeval.store.steps import begin_use, empty_before_use, is_in_use
 
 COLUMN = "rubrics"
 """The extra column of an instance with its criteria."""
+
+read = partial(empty_before_use, "rubrics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +92,10 @@ class Submission:
 
 def list_untaken(db: Database, task: int) -> list[dict[str, Any]]:
     """Return id, external_id and context_json of instances whose column of criteria has not been read yet."""
-    sql = (
-        "SELECT i.id, i.external_id, i.context_json FROM instance i WHERE i.task = ? AND i.context_json LIKE ?"
-        " AND NOT EXISTS (SELECT 1 FROM rubrics_taken t WHERE t.instance = i.id) ORDER BY i.position"
-    )
+    sql = "SELECT i.id, i.external_id, i.context_json FROM instance i WHERE i.task = ? AND i.context_json LIKE ?"
+    if is_in_use(db, "rubrics"):
+        sql += " AND NOT EXISTS (SELECT 1 FROM rubrics_taken t WHERE t.instance = i.id)"
+    sql += " ORDER BY i.position"
     found = rows(db, sql, [task, f'%"{COLUMN}"%'])
     return [row for row in found if COLUMN in json.loads(row["context_json"])]
 
@@ -104,6 +108,7 @@ def add_criteria(
     db: Database, instance: int, rubrics: Iterable[Rubric], run: int | None = None, rung: str = ""
 ) -> int:
     """Append criteria to an instance; return their number."""
+    begin_use(db, "rubrics")
     highest = "SELECT coalesce(max(position), 0) FROM rubrics_criterion WHERE instance = ?"
     first, at = scalar(db, highest, [instance]) + 1, now()
     added = [
@@ -123,12 +128,14 @@ def _criterion(row: dict[str, Any]) -> Criterion:
     return Criterion(row["id"], row["instance"], rubric, row["run"], row["rung"])
 
 
+@read(list)
 def list_criteria(db: Database, instance: int) -> list[Criterion]:
     """Return the criteria of an instance in order."""
     sql = "SELECT * FROM rubrics_criterion WHERE instance = ? ORDER BY position"
     return [_criterion(row) for row in rows(db, sql, [instance])]
 
 
+@read(dict)
 def list_task_criteria(db: Database, task: int) -> dict[int, list[Criterion]]:
     """Return the criteria of each instance of a task that has any, in the order of the import."""
     sql = (
@@ -141,6 +148,7 @@ def list_task_criteria(db: Database, task: int) -> dict[int, list[Criterion]]:
     return found
 
 
+@read(bool)
 def has_criteria(db: Database, task: int) -> bool:
     """Return whether any instance of a task has its own criteria."""
     sql = "SELECT 1 FROM rubrics_criterion c JOIN instance i ON i.id = c.instance WHERE i.task = ? LIMIT 1"
@@ -152,10 +160,12 @@ def _run(row: dict[str, Any]) -> Run:
     return Run(**{name: row[name] for name in names})
 
 
+@read(list)
 def list_runs(db: Database, task: int) -> list[Run]:
     return [_run(row) for row in rows(db, "SELECT * FROM rubrics_run WHERE task = ? ORDER BY id", [task])]
 
 
+@read(lambda: None)
 def find_run(db: Database, task: int, kind: str, label: str) -> Run | None:
     sql = "SELECT * FROM rubrics_run WHERE task = ? AND kind = ? AND label = ?"
     row = get_row(db, sql, [task, kind, label])
@@ -163,6 +173,7 @@ def find_run(db: Database, task: int, kind: str, label: str) -> Run | None:
 
 
 def add_run(db: Database, task: int, kind: str, label: str, model: str, way: str, by: str) -> Run:
+    begin_use(db, "rubrics")
     values = {"kind": kind, "label": label, "model": model, "way": way, "created_by": by, "created_at": now()}
     return Run(insert(db, "rubrics_run", task=task, **values), **values)
 
@@ -172,6 +183,7 @@ def show_run(db: Database, task: int, run: int, by: str) -> None:
     insert(db, "rubrics_shown", task=task, run=run, set_by=by, set_at=now())
 
 
+@read(lambda: None)
 def get_shown_run(db: Database, task: int) -> Run | None:
     sql = (
         "SELECT r.* FROM rubrics_shown s JOIN rubrics_run r ON r.id = s.run WHERE s.task = ?"
@@ -279,6 +291,7 @@ def _submissions(db: Database, where: str, order: str, values: dict[str, Any]) -
     return submissions
 
 
+@read(lambda: None)
 def get_submission(db: Database, annotator: int, instance: int) -> Submission | None:
     """Return a person's latest save for an instance."""
     where = f"s.annotator = :annotator AND s.instance = :instance AND {IN_FORCE}"
@@ -286,11 +299,13 @@ def get_submission(db: Database, annotator: int, instance: int) -> Submission | 
     return found[0] if found else None
 
 
+@read(lambda: None)
 def get_by_uid(db: Database, uid: str) -> Submission | None:
     found = _submissions(db, "s.uid = :uid", "s.revision", {"uid": uid})
     return found[0] if found else None
 
 
+@read(list)
 def list_history(db: Database, annotator: int, instance: int, before: int, most: int) -> list[Submission]:
     """Return a person's last ``most`` revisions of an instance before the revision ``before``, oldest first."""
     where = (
@@ -302,12 +317,14 @@ def list_history(db: Database, annotator: int, instance: int, before: int, most:
     return _submissions(db, where, "s.revision", values)
 
 
+@read(list)
 def list_submissions(db: Database, task: int) -> list[Submission]:
     """Return everybody's current submission for every instance of a task."""
     order = "i.position, s.annotator"
     return _submissions(db, f"i.task = :task AND {IN_FORCE}", order, {"task": task})
 
 
+@read(lambda: (0, 0))
 def count_progress(db: Database, task: int, annotator: int) -> tuple[int, int]:
     """Return how many instances in a person's queue have criteria, and how many of these the person has saved."""
     sql = (
@@ -320,6 +337,7 @@ def count_progress(db: Database, task: int, annotator: int) -> tuple[int, int]:
     return row["total"], row["done"]
 
 
+@read(list)
 def list_places(db: Database, task: int, annotator: int) -> list[tuple[int, bool]]:
     """Return the positions in a person's queue of instances with criteria, and whether each is saved."""
     sql = (

@@ -18,7 +18,7 @@ from coeval.extensions.spans.typology import Span, Typology, parse_typology
 from coeval.store import Database
 from coeval.store.engines.database import append_all, append_numbered, chunks, get_row, rows, scalar, to_json
 from coeval.store.queries import assignments
-from coeval.store.steps import read_steps
+from coeval.store.steps import begin_use, empty_before_use, read_steps
 
 STEPS = read_steps("""
 -- step spans_tables: settings, drafts and saves of error spans
@@ -134,6 +134,7 @@ class SpanSubmission:
         return tuple(row.span for row in self.rows if row.stays)
 
 
+@empty_before_use("spans", lambda: None)
 def get_typology(db: Database, task: int) -> Typology | None:
     """Return the typology of a task; None if people do not mark spans in it."""
     row = get_row(db, "SELECT * FROM spans_setting WHERE task = ? ORDER BY id DESC LIMIT 1", [task])
@@ -142,10 +143,12 @@ def get_typology(db: Database, task: int) -> Typology | None:
 
 def set_typology(db: Database, task: int, typology: Typology, by: str) -> None:
     """Set the current typology; earlier ones are kept."""
+    begin_use(db, "spans")
     values = {"task": task, "name": typology.name, "typology_json": to_json(typology.to_json())}
     append_numbered(db, "spans_setting", values | {"set_by": by, "set_at": now()})
 
 
+@empty_before_use("spans", int)
 def count_saves(db: Database, task: int) -> int:
     sql = "SELECT count(*) FROM spans_submission s JOIN instance i ON i.id = s.instance WHERE i.task = ?"
     return int(scalar(db, sql, [task]))
@@ -164,6 +167,7 @@ def get_run(db: Database, task: int, label: str = "") -> SpanRun | None:
     return _run(row) if row else None
 
 
+@empty_before_use("spans", list)
 def list_runs(db: Database, task: int) -> list[tuple[SpanRun, int, int]]:
     """Return the runs of a task, each with its numbers of drafts and of unreadable drafts."""
     sql = (
@@ -281,6 +285,7 @@ def get_submission(db: Database, annotator: int, instance: int) -> SpanSubmissio
     return _submission(row) if row else None
 
 
+@empty_before_use("spans", lambda: None)
 def get_by_uid(db: Database, uid: str) -> SpanSubmission | None:
     row = get_row(db, "SELECT * FROM spans_submission WHERE uid = ?", [uid])
     return _submission(row) if row else None

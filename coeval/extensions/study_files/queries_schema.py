@@ -13,7 +13,7 @@ from functools import lru_cache
 from graphlib import TopologicalSorter
 
 from coeval.store import Database
-from coeval.store.steps import create_database, list_step_names
+from coeval.store.steps import create_database, list_applied, list_step_names
 
 SHARED = ("annotator", "import_batch", "account")
 """Tables that several studies share; only rows that the study refers to are exported."""
@@ -103,6 +103,12 @@ def get_schema(steps: tuple[str, ...] = ()) -> Schema:
     order = TopologicalSorter({name: shapes[name].parents - {name} for name in where})
     moving = [name for name in order.static_order() if name in where]
     return Schema(names, tuple(shapes[name] for name in moving), where)
+
+
+def get_schema_of(db: Database) -> Schema:
+    """Return the schema of an up-to-date database, without tables of extensions that are not installed."""
+    applied = set(list_applied(db))
+    return get_schema(tuple(name for name in list_step_names() if name in applied))
 
 
 def _read_shape(db: Database, name: str) -> Shape:

@@ -35,10 +35,11 @@ from coeval.extensions.study_files.queries import (
     write_study,
 )
 from coeval.extensions.study_files.queries_examination import build_scratch
-from coeval.extensions.study_files.queries_schema import LEDGER, get_schema
+from coeval.extensions.study_files.queries_schema import LEDGER, get_schema_of
 from coeval.rules.names import compose
 from coeval.store import Database, Store
 from coeval.store.queries import tasks
+from coeval.store.steps import share_use
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.sessions import check_name
 from coeval.usecases.tasks import check_slug
@@ -62,7 +63,7 @@ def export_study(
     """
     with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         task = require_task(db, slug)
-        schema, scope = get_schema(), get_scope(db, task.id)
+        schema, scope = get_schema_of(db), get_scope(db, task.id)
         departure = Departure(db, schema, pseudonyms=people is Naming.PSEUDONYMS)
         notes = {}
         for shape in departure.list_tables(ledger=ledger):
@@ -209,7 +210,8 @@ def import_study_file(
         was written.
     """
     with opened(path) as (scratch, manifest), scratch.read() as source, context.store.write() as db:
-        schema, scope = get_schema(), get_own_scope(source, manifest)
+        schema, scope = get_schema_of(source), get_own_scope(source, manifest)
+        share_use(source, db)
         slugs = _name_tasks(db, manifest, slug)
         _refuse_known(list(islice(list_known_uids(db, source, schema, scope), 1)))
         new_names = read_renamed(renamed or {}, list_people(source, schema, scope))

@@ -27,11 +27,10 @@ from coeval.store.engines.postgres_database import (
     PostgresDatabase,
     StudyConnection,
     adapt,
-    list_numbered,
     statements_of,
 )
-from coeval.store.engines.postgres_schema import ensure_schema
-from coeval.store.steps import APPLIED, list_applied, list_newer, refuse_development
+from coeval.store.engines.postgres_schema import ensure_schema, list_numbered
+from coeval.store.steps import APPLIED, list_applied, list_newer, refuse_development, select_newer
 
 WRITERS = 7_201_506
 """The number of the advisory lock that writers wait for."""
@@ -54,8 +53,6 @@ CLOCK_SECONDS = 5
 
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-ASK_STATE = f"SELECT count(*), current_setting('transaction_read_only') FROM {APPLIED}"
-"""The first query of every write transaction, which detects newer tables and read-only mode."""
 KNOWN_ROWS = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%s)"
 COUNT_AGAIN = 0.1
 """The share of new rows in a table from which its statistics are recomputed, as in PostgreSQL."""
@@ -87,9 +84,11 @@ class PostgresStore:
         self.removed: Callable[[], None] = lambda: None
         self.guard: Callable[[], None] = lambda: None
         """Called before every write transaction; raises a StorageError to refuse it."""
-        self._numbered: frozenset[str] = frozenset()
-        self._steps = 0
-        """The number of applied steps; 0 until the tables match this version."""
+        self._numbered = list_numbered()
+        self._ready = False
+        """True once the tables match this version."""
+        self._ask_state = select_newer("count(*), current_setting('transaction_read_only')")
+        """The first query of every write transaction, which detects newer tables and read-only mode."""
         self._filled: Counter[str] = Counter()
         self._refused = False
         """True if the last write transaction found the database read-only."""
@@ -175,8 +174,7 @@ class PostgresStore:
         if not self.read_only:
             with self.write(guarded=False) as db:
                 ensure_schema(db)
-        with self.read() as db:
-            self._numbered, self._steps = list_numbered(db), len(list_applied(db))
+        self._ready = True
 
     @contextmanager
     def write(self, *, guarded: bool = True) -> Iterator[PostgresDatabase]:
@@ -270,7 +268,7 @@ class PostgresStore:
             connection = self._wait_for(pool, self.patience if seconds is None else seconds)
             try:
                 statements_of(connection).run_simple(begin)
-                if begin is BEGIN_WRITING and self._steps:
+                if begin is BEGIN_WRITING and self._ready:
                     self._refused = self._is_read_only(connection)
                     if self._refused and n == 0:
                         # a connection keeps its initial settings, so open a new one for the current settings
@@ -299,8 +297,8 @@ class PostgresStore:
     def _is_read_only(self, connection: psycopg.Connection[Any]) -> bool:
         """Return whether the database is read-only; refuse to work with tables that a newer version has changed."""
         statements = statements_of(connection)
-        steps, read_only = statements.load(statements.run_simple(ASK_STATE), 0, 1)[0]
-        if int(steps) > self._steps:
+        newer, read_only = statements.load(statements.run_simple(self._ask_state), 0, 1)[0]
+        if int(newer):
             raise StorageError(
                 f"A newer CoEval has changed {self.shown_address} while this one was running: stop this one and start "
                 "the newer one. Nothing was written.",

@@ -239,15 +239,6 @@ class PostgresDatabase:
         return [name for (name,) in self.conn.execute(sql)]
 
 
-def list_numbered(db: PostgresDatabase) -> frozenset[str]:
-    """Return the tables whose ids the database assigns."""
-    sql = (
-        "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema()"
-        " AND column_name = 'id' AND is_identity = 'YES'"
-    )
-    return frozenset(name for (name,) in db.conn.execute(sql))
-
-
 def _insert(table: str, names: Sequence[str] | dict[str, Any]) -> str:
     marks = ", ".join(f":{name}" for name in names)
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"

@@ -7,13 +7,14 @@ PostgreSQL keeps a view's original columns.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from sqlite_utils import Database as SqliteDatabase
 
-from coeval.store.engines.postgres_database import PostgresDatabase, list_numbered
+from coeval.store.engines.postgres_database import PostgresDatabase
 from coeval.store.engines.row_copy import copy_rows, put_in_order, read_model
-from coeval.store.steps import APPLIED, apply_step, create_database, list_pending
+from coeval.store.steps import APPLIED, STEPS, apply_step, create_database, list_applied, list_pending
 
 TALLY = """
 CREATE FUNCTION tally_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -56,15 +57,25 @@ TRIGGERS = {
 """Triggers by their SQLite names. A new SQLite trigger needs an entry here before a database can be created."""
 
 
+NUMBERED = re.compile(r'\bid"? INTEGER PRIMARY KEY\b')
+
+
+def list_numbered() -> frozenset[str]:
+    """Return the tables whose ids the database assigns, also those of extensions that it does not use yet."""
+    return frozenset(
+        name for name, sql in read_model(create_database(), "table").items() if NUMBERED.search(sql)
+    )
+
+
 def ensure_schema(db: PostgresDatabase) -> None:
     """Update a database to the newest schema; the caller holds the writers' lock."""
-    newest = create_database()
     if APPLIED not in db.table_names():
-        create_schema(db, newest)
+        create_schema(db, create_database([step.name for step in STEPS]))
         return
     pending = list_pending(db)
     if not pending:
         return
+    newest = create_database([*list_applied(db), *(step.name for step in pending)])
     views = read_model(newest, "view")
     _drop_views(db, views)
     for step in pending:
@@ -89,7 +100,7 @@ def create_schema(db: PostgresDatabase, model: SqliteDatabase) -> None:
         for statement in read_model(model, kind).values():
             db.conn.execute(statement)
     db.conn.execute(TALLY)
-    db.numbered = list_numbered(db)
+    db.numbered = list_numbered()
     copy_rows(model, db, put_in_order(tables))
     for name in read_model(model, "trigger"):
         db.conn.execute(TRIGGERS[name])

@@ -13,7 +13,7 @@ from typing import Any
 from sqlite_utils import Database as SqliteDatabase
 
 from coeval.store.engines.database import Database, continue_ids, stream
-from coeval.store.steps import create_database
+from coeval.store.steps import create_database, list_applied
 
 BLOCK = 2_000
 """The number of rows in memory at a time."""
@@ -77,9 +77,9 @@ def _hash(row: tuple[Any, ...]) -> int:
     )
 
 
-def list_tables() -> list[str]:
-    """Return all tables of the newest schema, each after the tables that it refers to."""
-    return put_in_order(read_model(create_database(), "table"))
+def list_tables(db: Database) -> list[str]:
+    """Return the tables of an up-to-date database, each after the tables that it refers to."""
+    return put_in_order(read_model(create_database(list_applied(db)), "table"))
 
 
 def put_in_order(tables: dict[str, str]) -> list[str]:

@@ -24,7 +24,7 @@ from coeval.store.engines.sqlite_file import is_damaged
 from coeval.store.queries import people, tasks
 from coeval.store.snapshots.places import KEEP_DAYS
 from coeval.store.soundness import Soundness, examine_file
-from coeval.store.steps import list_absent_extensions
+from coeval.store.steps import list_absent_extensions, share_use
 from coeval.usecases.access import OWNERS, Context, use_case
 from coeval.usecases.crowd.onboarding import delete_withdrawn
 from coeval.usecases.hosting.replication import KEEPERS
@@ -206,7 +206,8 @@ def _check_target(store: Storage) -> None:
 
 def _copy(leaving: Storage, arriving: Storage) -> dict[str, Content]:
     with leaving.read() as source, arriving.write() as target:
-        left = copy_rows(source, target, list_tables())
+        share_use(source, target)
+        left = copy_rows(source, target, list_tables(source))
         arrived = {table: measure(target, table) for table in left}
         wrong = [table for table in left if left[table] != arrived[table]]
         if wrong:

@@ -14,8 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from coeval.domain import MAX_TEXT, ColumnRole, Instance, Standing
+from coeval.extending import list_extensions
 from coeval.extensions.study_files.queries_schema import STAYS, Shape, get_schema
 from coeval.store import Database, Store
+from coeval.store.steps import begin_use
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import import_study
 from tests.support.studies.scored_study import scored
@@ -56,6 +58,12 @@ SECRET = {
 """Columns that do not travel, or that are given anew."""
 
 
+def use_every_extension(db: Database) -> None:
+    """Create the tables of all extensions."""
+    for extension in list_extensions():
+        begin_use(db, extension.name)
+
+
 def fill_study(context: Context, seed: int, slug: str = "demo") -> None:
     """A study with everything in it."""
     draw = random.Random(seed)
@@ -69,6 +77,7 @@ def fill_study(context: Context, seed: int, slug: str = "demo") -> None:
     )
     import_study(context, OPERATOR, study)
     with context.store.write() as db:
+        use_every_extension(db)
         for shape in get_schema().shapes:
             if shape.name not in IMPORTED:
                 for _ in range(draw.randint(1, 4)):
