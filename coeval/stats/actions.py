@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates import FLAT, Estimate
-from coeval.stats.rating_matrix import parse_vector
+from coeval.stats.clusters import Clusters, sums_interval
+from coeval.stats.estimates import FLAT, Estimate, Spelled
+from coeval.stats.rating_matrix import Numbers, parse_vector
 
 ACTIONS = ("approve", "revise", "delete", "add")
 KINDS = ("conclusion", "score", "evidence")
@@ -179,9 +180,7 @@ def against_majority(assisted: pd.DataFrame, unaided: pd.DataFrame) -> list[dict
     >>> [(row["n"], row["of"]) for row in against_majority(shown, blind)]
     [(0, 2), (1, 2), (0, 2), (1, 2)]
     """
-    counts = unaided.dropna(subset=["score"]).groupby(["unit", "score"]).size().rename("n").reset_index()
-    total = counts.groupby("unit")["n"].transform("sum")
-    major = counts[(counts["n"] > 1) & (counts["n"] * 2 > total)].set_index("unit")["score"]
+    major = _majorities(unaided.dropna(subset=["score"]))
     known = assisted.dropna(subset=["score", "draft_score"])
     known = known[known["unit"].isin(major.index)]
     wanted = known["unit"].map(major)
@@ -192,6 +191,85 @@ def against_majority(assisted: pd.DataFrame, unaided: pd.DataFrame) -> list[dict
         for key, name in MAJORITY.items()
         if of
     ]
+
+
+def _majorities(scores: pd.DataFrame) -> pd.Series[float]:
+    """Return the score that more than half of a unit's scores, and at least two, have in common, by unit."""
+    counts = scores.groupby(["unit", "score"]).size().rename("n").reset_index()
+    total = counts.groupby("unit")["n"].transform("sum")
+    return counts[(counts["n"] > 1) & (counts["n"] * 2 > total)].set_index("unit")["score"]
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """The scores that differ from the majority of people without the draft, with and without the draft in view.
+
+    ``reduced`` is the share by which the draft reduces their rate: 1 minus ``assisted`` by ``unaided``.
+    """
+
+    n_assisted: int
+    n_unaided: int
+    assisted: Estimate
+    unaided: Estimate
+    reduced: Spelled
+
+
+def count_outliers(assisted: pd.DataFrame, unaided: pd.DataFrame, clusters: Clusters) -> Outliers:
+    """Return how much rarer scores outside the majority are with the draft (CoEval paper, section 7).
+
+    The majority is that of ``against_majority``. A person without the draft is compared with the majority of the
+    others without it, so that nobody is part of the own majority.
+
+    Parameters
+    ----------
+    assisted, unaided : ``unit`` and ``score``, one row per person and unit.
+    clusters : the cluster of every unit, by its code.
+
+    >>> shown = pd.DataFrame({"unit": [0, 0, 1, 1], "score": [4, 4, 2, 3]})
+    >>> blind = pd.DataFrame({"unit": [0, 0, 0, 1, 1, 1], "score": [4, 4, 1, 2, 2, 5]})
+    >>> found = count_outliers(shown, blind, Clusters(np.array([0, 1])))
+    >>> found.assisted, found.unaided, found.n_unaided, found.reduced.value
+    (0.25, 1.0, 2, 0.75)
+    """
+    kept = unaided.dropna(subset=["score"]).reset_index(drop=True)
+    others = kept.reset_index(names="row").merge(
+        kept.reset_index(names="other"), on="unit", suffixes=("_own", "")
+    )
+    others = others[others["row"] != others["other"]]
+    of_others = _majorities(others.assign(unit=others["row"]))
+    without = kept.loc[of_others.index, "unit"], kept.loc[of_others.index, "score"] != of_others
+    major = _majorities(kept)
+    seen = assisted[assisted["unit"].isin(major.index)].dropna(subset=["score"])
+    shown = seen["unit"], seen["score"] != seen["unit"].map(major)
+    sums = np.hstack(
+        [_sums_by_unit(units, outside, len(clusters.code)) for units, outside in (shown, without)]
+    )
+    used = np.flatnonzero(sums.any(axis=1))
+    (a, n_a, b, n_b), table = sums.sum(axis=0), clusters.of(used).sums(sums[used]) if len(used) else sums[:0]
+    rates = [
+        Estimate(k / n) if n else Estimate.undefined("no such score is on a unit with a majority")
+        for k, n in ((a, n_a), (b, n_b))
+    ]
+    if not b or not n_a:
+        reason = "nobody without the draft is outside the majority" if n_b else "no unit has a majority"
+        reduced = Estimate.undefined(reason)
+    else:
+        reduced = Estimate(
+            _reduction(sums.sum(axis=0)[None, :])[0], **sums_interval(table, _reduction, clusters.kind)
+        )
+    return Outliers(int(n_a), int(n_b), rates[0], rates[1], Spelled(reduced))
+
+
+def _sums_by_unit(units: pd.Series[Any], outside: pd.Series[Any], size: int) -> Numbers:
+    """Return for every unit the number of outliers and of scores."""
+    codes = units.to_numpy(dtype=np.int64)
+    counts = np.bincount(codes, outside.to_numpy(dtype=float), size), np.bincount(codes, minlength=size)
+    return np.column_stack(counts).astype(float)
+
+
+def _reduction(rows: Numbers) -> Numbers:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(1 - (rows[:, 0] / rows[:, 1]) / (rows[:, 2] / rows[:, 3]))
 
 
 # Working time, with and without idle time.

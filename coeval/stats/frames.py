@@ -76,6 +76,7 @@ COMPARISON_COLUMNS = (
 )
 
 REFERENCE_COLUMNS = ("instance", "criterion", "score", "source")
+VOTE_COLUMNS = ("version", "annotator", "group", "proposal", "action")
 
 Found = TypeVar("Found")
 
@@ -128,6 +129,9 @@ class StudyFrames:
         (instances, in the order shown), ``first_system, second_system`` ("" if unknown), ``preference`` (1 for the
         first, 0 for the second, .5 for a tie; nan if it could not be read).
     references : reference scores: ``instance, criterion, score, source``.
+    votes : the last vote of each person on each proposed criterion: ``version`` (of the set), ``annotator``, ``group``,
+        ``proposal`` (missing for an added criterion), ``action``.
+    drafted_criteria : the criteria in the model's wording.
     planned : the number of planned scores; None if unknown, as for imported scores.
 
     Raises
@@ -146,6 +150,10 @@ class StudyFrames:
     quotes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(QUOTE_COLUMNS)))
     comparisons: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COMPARISON_COLUMNS)))
     references: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REFERENCE_COLUMNS)))
+    votes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(VOTE_COLUMNS)))
+    drafted_criteria: Sequence[str] = ()
+    version: int = 0
+    """The version of the criteria set; 0 if there is none."""
     planned: Planned | None = None
     whole: bool = True
     """True if the scores of all arms are included, with planted errors."""
@@ -163,6 +171,7 @@ class StudyFrames:
             "quotes": QUOTE_COLUMNS,
             "comparisons": COMPARISON_COLUMNS,
             "references": REFERENCE_COLUMNS,
+            "votes": VOTE_COLUMNS,
         }
         for name, columns in needed.items():
             missing = [column for column in columns if column not in getattr(self, name).columns]

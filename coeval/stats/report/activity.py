@@ -13,10 +13,12 @@ from coeval.stats.actions import (
     ACTIONS,
     KINDS,
     ActionRates,
+    Outliers,
     ScoreChanges,
     TimeSpent,
     action_rates,
     against_majority,
+    count_outliers,
     score_changes,
     time_curve,
     time_spent,
@@ -123,6 +125,7 @@ class BehaviourSection:
     """
 
     against_majority: list[dict[str, Any]]
+    outliers: Outliers
     distributions: list[Distribution]
     distributions_by_criterion: list[Distribution]
 
@@ -133,6 +136,7 @@ def behaviour_section(study: StudyFrames) -> BehaviourSection:
     assisted = study.genuine[study.genuine["arm"] == ASSISTED]
     return BehaviourSection(
         against_majority(assisted, study.unaided),
+        count_outliers(assisted, study.unaided, study.clusters),
         [row for source, frame in sources.items() for row in _distributions(study, source, frame)],
         [row for source, frame in sources.items() for row in _by_criterion(study, source, frame)],
     )
@@ -316,12 +320,19 @@ def time_tables(section: TimeSpent) -> list[Table]:
 
 def behaviour_tables(section: BehaviourSection) -> list[Table]:
     """Return the tables of the comparison with the majority and of the distributions."""
+    outliers = section.outliers
+    rarer = (
+        f" Scores outside the majority: {float(outliers.assisted):.0%} with the draft, {float(outliers.unaided):.0%} "
+        f"without it ({float(outliers.reduced.value):.0%} fewer)."
+        if outliers.reduced.value.defined
+        else ""
+    )
     return [
         make_table(
             "against_majority",
             "Against the majority of people without the draft",
             "Assisted submissions on units on which more than half of the blind and first scores, and at least two, "
-            "are the same (the comparison of the paper's table 9).",
+            f"are the same (the comparison of the paper's table 9).{rarer}",
             section.against_majority,
             ("behaviour", "n", "of", "rate"),
         ),

@@ -14,7 +14,6 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.actions import ACTIONS, action_rates
 from coeval.stats.clusters import FEW
 from coeval.stats.estimates import listed, plain, reasons
 from coeval.stats.frames import FIRST, StudyFrames, is_planted, once
@@ -33,10 +32,11 @@ from coeval.stats.report.activity import (
 from coeval.stats.report.agreement import agreement_section, agreement_tables, arm_counts, drafts_in_view
 from coeval.stats.report.alignment import alignment_section, alignment_tables
 from coeval.stats.report.answer import answer_section
+from coeval.stats.report.criteria_votes import votes_section, votes_tables
 from coeval.stats.report.draft_account import draft_account_section, draft_account_tables
 from coeval.stats.report.pairwise_strengths import pairwise_section, pairwise_tables
 from coeval.stats.report.systems import systems_section, systems_tables
-from coeval.stats.report.tables import Table, make_table
+from coeval.stats.report.tables import Table
 
 # Omissions and undefined values of a report, with reasons, in sentences.
 
@@ -84,6 +84,8 @@ WORDS = {
     "delete": "the share deleted",
     "add": "the share added",
     "share": "the share of quotes not found",
+    "worded_by_model": "the share of final criteria in the model's wording",
+    "reduced": "the reduction of scores outside the majority",
     "t": "Williams' t",
     "gap": "the difference of two judges",
 }
@@ -330,6 +332,7 @@ class Section:
 
 SECTIONS: tuple[Section, ...] = (
     Section("answer", answer_section),
+    Section("votes", votes_section, votes_tables),
     Section("actions", actions_section, actions_tables),
     Section("score_change", score_change_section, score_change_tables),
     Section("agreement", agreement_section, agreement_tables),
@@ -368,27 +371,10 @@ def build_report(study: StudyFrames) -> dict[str, Any]:
     return document
 
 
-def paper_tables(study: StudyFrames, votes: pd.DataFrame | None = None) -> list[Table]:
-    """Return every table of the study that has rows.
-
-    Parameters
-    ----------
-    votes : the votes on proposed criteria (``action``, optionally ``n`` and ``group``), for the first table.
-    """
+def paper_tables(study: StudyFrames) -> list[Table]:
+    """Return every table of the study that has rows."""
     sections = build_sections(study)
-    tables = [] if votes is None else [_criteria_actions(votes)]
-    for section in SECTIONS:
-        tables += section.tables(sections[section.name]) if section.tables else ()
+    tables = [
+        table for section in SECTIONS if section.tables for table in section.tables(sections[section.name])
+    ]
     return [table for table in tables if len(table.frame)]
-
-
-def _criteria_actions(votes: pd.DataFrame) -> Table:
-    groups = list(votes.groupby("group")) if "group" in votes else []
-    parts = [("all", votes), *(groups if len(groups) > 1 else [])]
-    return make_table(
-        "criteria_actions",
-        "Actions on proposed criteria",
-        "Shares of all votes, and by group of voters (paper, table 5).",
-        [{"voters": name, **vars(action_rates(part).overall)} for name, part in parts],
-        ("voters", "n", *ACTIONS),
-    )

@@ -29,6 +29,7 @@ def methods_paragraph(study: StudyFrames, report: Document) -> str:
     """
     sentences = (
         _people(study, report),
+        _criteria(report["votes"]),
         _arms(study),
         _agreement(report),
         _actions(report),
@@ -64,6 +65,16 @@ def _people(study: StudyFrames, report: Document) -> str:
         f"{_count(report['units'], 'unit')} (an instance and a criterion), {counts['n_units']:,} of them scored "
         f"by two or more people."
     )
+
+
+def _criteria(votes: Document) -> str:
+    """Return the origin of the criteria: a vote, or none."""
+    if not votes["final_criteria"]:
+        return ""
+    by_model = f"the model worded {votes['worded_by_model']:.0%} of them"
+    if not votes["on_this_version"]:
+        return f"The criteria were set without a vote; {by_model}."
+    return f"{_count(votes['on_this_version'], 'person', 'people')} voted on the criteria; {by_model}."
 
 
 def _arms(study: StudyFrames) -> str:

@@ -143,7 +143,7 @@ MeanPairwise = Mapping[str, PairMeans]
 
 
 def mean_pairwise(study: StudyFrames) -> MeanPairwise:
-    """Return mean correlations over pairs of raters: people by arm, and the shown run with people.
+    """Return mean correlations over pairs of raters: people by arm and across arms, and the shown run with people.
 
     Source: CoEval paper, table 8. "Blind" also includes first scores, which no draft influenced. Deliberately wrong
     drafts are left out. Pairs are correlated over the units of all criteria; pairs that share fewer than two units,
@@ -161,7 +161,20 @@ def mean_pairwise(study: StudyFrames) -> MeanPairwise:
         with_llm = rows["b"] == LLM
         by_name[name] = _averaged(rows[~with_llm])
         by_name[name.replace("people", LLM, 1)] = _averaged(rows[with_llm])
+    by_name["people_assisted_blind"] = _averaged(_pairs_across(study))
     return by_name
+
+
+def _pairs_across(study: StudyFrames) -> pd.DataFrame:
+    """Return the correlations of a person's assisted scores with another person's scores without the draft."""
+    assisted = study.genuine[study.genuine["arm"] == ASSISTED]
+    data = study.ratings(pd.concat([assisted[["who", "unit", "score"]], study.unaided]))
+    unaided = np.arange(len(data.unit)) >= len(assisted)
+    names = [(name, arm) for arm in (False, True) for name in data.annotators]
+    apart = replace(data, annotators=tuple(names), annotator=data.annotator + unaided * data.n_annotators)
+    rows = _pair_correlations(apart)
+    across = [a[1] != b[1] and a[0] != b[0] for a, b in zip(rows["a"], rows["b"], strict=True)]
+    return rows[np.array(across, dtype=bool)]
 
 
 def _pair_correlations(data: Ratings) -> pd.DataFrame:
@@ -171,17 +184,19 @@ def _pair_correlations(data: Ratings) -> pd.DataFrame:
             values = table_correlations(block.tables, data.numbers)
             rows += [
                 {
+                    "a": data.annotators[block.a],
                     "b": data.annotators[block.a + 1 + k],
                     **{name: column[k] for name, column in values.items()},
                 }
                 for k in range(len(block.tables))
             ]
-        return pd.DataFrame(rows, columns=["b", "pearson", "spearman", "kendall"])
+        return pd.DataFrame(rows, columns=["a", "b", "pearson", "spearman", "kendall"])
     table = data.table()
     for a, b in combinations(range(data.n_annotators), 2):
         both = ~np.isnan(table[a]) & ~np.isnan(table[b])
         rows.append(
             {
+                "a": data.annotators[a],
                 "b": data.annotators[b],
                 **{
                     method: correlate(table[a, both], table[b, both], method)
@@ -189,7 +204,7 @@ def _pair_correlations(data: Ratings) -> pd.DataFrame:
                 },
             }
         )
-    return pd.DataFrame(rows, columns=["b", "pearson", "spearman", "kendall"])
+    return pd.DataFrame(rows, columns=["a", "b", "pearson", "spearman", "kendall"])
 
 
 def _averaged(rows: pd.DataFrame) -> PairMeans:
@@ -209,6 +224,7 @@ RATERS = {
     "llm_assisted": "model and person, assisted",
     "people_blind": "people, blind",
     "llm_blind": "model and person, blind",
+    "people_assisted_blind": "people, one assisted and one blind",
 }
 
 

@@ -147,13 +147,13 @@ GROUP BY s.annotator
 """The number of each person's saves for unfinished instances."""
 
 VOTES = """
-SELECT g.group_name, v.action, count(*) AS n
-FROM vote v JOIN ballot b ON b.id = v.ballot JOIN ballot_round r ON r.id = b.ballot_round AND r.task = :task
+SELECT r.version, b.annotator, g.group_name, v.proposal, v.action
+FROM ballot_round r
+JOIN current_ballot b ON b.ballot_round = r.id
+JOIN vote v ON v.ballot = b.id
 JOIN annotator_group g ON g.annotator = b.annotator
-WHERE r.id NOT IN (SELECT ballot_round FROM cancelled_round)
-  AND NOT EXISTS (SELECT 1 FROM ballot later WHERE later.ballot_round = b.ballot_round
-  AND later.annotator = b.annotator AND later.revision > b.revision)
-GROUP BY g.group_name, v.action ORDER BY g.group_name, v.action
+WHERE r.task = :task AND r.id NOT IN (SELECT ballot_round FROM cancelled_round)
+ORDER BY b.id, v.position
 """
 
 
@@ -191,7 +191,8 @@ SELECT
   (SELECT max(id) FROM submission), (SELECT max(id) FROM first_score), (SELECT max(id) FROM draft),
   (SELECT max(id) FROM comparison), (SELECT max(id) FROM adjudication),
   (SELECT max(id) FROM run), (SELECT max(id) FROM run_archive), (SELECT max(id) FROM enrolment WHERE task = :task),
-  (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
+  (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(id) FROM ballot),
+  (SELECT max(id) FROM round_cancellation), (SELECT max(position) FROM instance WHERE task = :task),
   (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT count(finished_at) FROM import_batch)
 """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -115,19 +114,13 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
 def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, str | pd.DataFrame]:
     """Return the paper's tables and methods paragraph: a text or CSV data for each file name."""
     reading = get_reading(context, person, slug, newest=True)
-    with context.store.read() as db:
-        votes = pd.DataFrame(
-            list(reports.read(db, reports.VOTES, task=require_task(db, slug).id)),
-            columns=["group", "action", "n"],
-        )
-    write = partial(write_paper_tables, votes=votes if len(votes) else None)
-    texts: dict[str, str | pd.DataFrame] = reading.compute(write, EVERY)
+    texts: dict[str, str | pd.DataFrame] = reading.compute(write_paper_tables, EVERY)
     return texts
 
 
-def write_paper_tables(frames: StudyFrames, *, votes: pd.DataFrame | None) -> dict[str, str | pd.DataFrame]:
+def write_paper_tables(frames: StudyFrames) -> dict[str, str | pd.DataFrame]:
     """Return the paper's tables and methods paragraph: a text or CSV data for each file name."""
-    tables = paper_tables(frames, votes)
+    tables = paper_tables(frames)
     texts: dict[str, str | pd.DataFrame] = {
         "methods.md": show_tags(methods_paragraph(frames, build_report(frames))) + "\n",
         "tables.md": tables_markdown(tables),

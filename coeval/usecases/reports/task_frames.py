@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from coeval.domain import Criterion, Task
+from coeval.domain import Criterion, Origin, Task
 from coeval.rules.screening import Saves
 from coeval.stats.frames import (
     ACTION_COLUMNS,
@@ -19,6 +19,7 @@ from coeval.stats.frames import (
     DRAFT_COLUMNS,
     QUOTE_COLUMNS,
     REFERENCE_COLUMNS,
+    VOTE_COLUMNS,
     Planned,
     StudyFrames,
 )
@@ -161,6 +162,7 @@ MORE = {
     "quotes": (reports.QUOTES, QUOTE_COLUMNS),
     "comparisons": (reports.COMPARISONS, COMPARISON_COLUMNS),
     "references": (reports.ADJUDICATED, REFERENCE_COLUMNS),
+    "votes": (reports.VOTES, VOTE_COLUMNS),
 }
 """Tables that few statistics need, with their queries and columns; each is read on request."""
 
@@ -226,6 +228,8 @@ def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
         scores=scores,
         actions=NO_ACTIONS,
         drafts=_read_drafts(db, task, set_id, names, texts),
+        drafted_criteria=[criterion.text for criterion in members if criterion.origin is Origin.LLM],
+        version=current.version if current else 0,
         planned=_read_planned(db, task, set_id, len(texts), scores) if version is None else None,
     )
 

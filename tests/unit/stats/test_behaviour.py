@@ -12,7 +12,8 @@ from coeval.stats import (
     time_curve,
     time_spent,
 )
-from coeval.stats.actions import MAJORITY, against_majority
+from coeval.stats.actions import MAJORITY, against_majority, count_outliers
+from coeval.stats.clusters import Clusters
 
 
 def test_action_rates_from_counts_and_from_rows() -> None:
@@ -43,6 +44,18 @@ def test_people_with_the_draft_are_held_against_the_majority_without_it() -> Non
     assert found == dict(zip(MAJORITY.values(), (2, 1, 1, 1), strict=True))
     assert {row["of"] for row in against_majority(assisted, unaided)} == {5}
     assert against_majority(assisted, unaided.iloc[:0]) == []
+
+
+def test_outliers_are_rarer_with_the_draft() -> None:
+    """Unit 0: 4, 4 and 2 without the draft. The 2 is outside the majority of the two others; the others of a 4 have
+    none. With the draft, one of 4, 4, 4, 2 is outside: a quarter in place of all. Unit 1 has no majority."""
+    unaided = pd.DataFrame({"unit": [0, 0, 0, 1, 1], "score": [4, 4, 2, 3, 5]})
+    assisted = pd.DataFrame({"unit": [0, 0, 0, 0, 1], "score": [4, 4, 4, 2, 3]})
+    found = count_outliers(assisted, unaided, Clusters(np.arange(2)))
+    assert (found.n_assisted, found.assisted, found.n_unaided, found.unaided) == (4, 0.25, 1, 1)
+    assert found.reduced.value == 0.75
+    alone = count_outliers(assisted, unaided.iloc[:1], Clusters(np.arange(2)))
+    assert alone.reduced.value.reason == "no unit has a majority"
 
 
 def test_time_leaves_out_only_the_untimed() -> None:

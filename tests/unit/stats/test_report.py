@@ -212,10 +212,8 @@ def test_frames_name_what_they_lack(study: StudyFrames) -> None:
 
 
 def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
-    votes = pd.DataFrame({"action": ["approve", "approve", "revise", "add"]})
-    tables = {table.name: table.frame for table in paper_tables(study, votes)}
+    tables = {table.name: table.frame for table in paper_tables(study)}
     assert set(tables) >= {
-        "criteria_actions",
         "evaluation_actions",
         "score_changes",
         "agreement",
@@ -231,10 +229,6 @@ def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
         "judges_compared",
         "system_differences",
     }
-    assert tables["criteria_actions"]["approve"].tolist() == [0.5]
-    grouped = paper_tables(study, votes.assign(group=["crowd", "expert", "expert", "expert"]))[0].frame
-    assert grouped[["voters", "n"]].values.tolist() == [["all", 4], ["crowd", 1], ["expert", 3]]
-    assert grouped["approve"].tolist() == pytest.approx([1 / 2, 1, 1 / 3])
     assert tables["against_majority"]["n"].sum() == tables["against_majority"]["of"].iloc[0] > 0
     assert (
         tables["agreement"].set_index("part").loc["all criteria", "ordinal"]
@@ -242,6 +236,57 @@ def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
     )
     people = tables["distributions"].query("source == 'people' and system == 'all'").iloc[0]
     assert people[["1", "2", "3", "4", "5"]].sum() == people["n"] == len(study.scores)
+
+
+VOTES = [
+    (1, "crowd", "approve", "revise", "delete", "add"),
+    (2, "expert", "approve", "revise", "revise"),
+    (3, "expert", "approve", "approve", "delete"),
+]
+"""The ballots of three people on three proposals; the first adds a criterion."""
+
+
+def test_votes_by_group_with_the_agreement_of_the_voters(study: StudyFrames) -> None:
+    """Pairs of voters agree on the proposals in 3, 1 and 1 of 3 pairs: .5556. Expected by chance from the values 4, 3
+    and 2: (4*3 + 3*2 + 2*1) / (9*8) = .2778, so nominal alpha is 1 - .4444 / .7222 = .3846."""
+    rows = [
+        (2, who, group, None if action == "add" else place, action)
+        for who, group, *actions in VOTES
+        for place, action in enumerate(actions)
+    ]
+    votes = pd.DataFrame(rows, columns=["version", "annotator", "group", "proposal", "action"])
+    voted = dataclasses.replace(study, votes=votes, version=2, drafted_criteria=["clear"])
+    table = next(one for one in paper_tables(voted) if one.name == "criteria_actions")
+    assert table.frame[["voters", "people", "n"]].values.tolist() == [
+        ["all", 3, 10],
+        ["crowd", 1, 4],
+        ["expert", 2, 6],
+    ]
+    assert table.frame["approve"].tolist() == pytest.approx([4 / 10, 1 / 4, 3 / 6])
+    assert table.frame["percent"][0] == pytest.approx(5 / 9)
+    assert table.frame["alpha"][0] == pytest.approx(1 - (4 / 9) / (13 / 18))
+    # the two experts agree on one of three: values 3, 2 and 1, expected (3*2 + 2*1) / 30
+    assert table.frame["alpha"][2] == pytest.approx(1 - (2 / 3) / (22 / 30))
+    assert "worded 50% of 2 final criteria" in table.note
+    report = build_report(voted)
+    assert report["votes"]["everybody"]["alpha"]["value"] == pytest.approx(5 / 13)
+    assert report["votes"]["on_this_version"] == 3 and report["votes"]["worded_by_model"] == 0.5
+    assert "3 people voted on the criteria; the model worded 50% of them." in methods_paragraph(voted, report)
+    before = dataclasses.replace(voted, version=3)
+    assert "set without a vote" in methods_paragraph(before, build_report(before))
+
+
+def test_pairs_of_one_person_with_and_one_without_the_draft() -> None:
+    """a and b saw the draft, c did not: the pairs are a and c (r = 1) and b and c (r = -1)."""
+    rows = [
+        {"annotator": who, "instance": f"i{k}", "score": score, "arm": "blind" if who == "c" else "assisted"}
+        for who, scores in (("a", (1, 2, 3)), ("b", (3, 2, 1)), ("c", (2, 3, 4)))
+        for k, score in enumerate(scores)
+    ]
+    means = build_report(make_frames(rows))["alignment"]["mean_pairwise_correlations"]
+    assert means["people_assisted_blind"]["n_pairs"] == 2
+    assert means["people_assisted_blind"]["pearson"] == pytest.approx(0)
+    assert means["people_assisted"]["pearson"] == pytest.approx(-1)
 
 
 THREE = [
