@@ -8,5 +8,7 @@ extension = Extension(
     name="fusion",
     title="Fusion-Eval",
     boxes=(("prefill", "page:FusionBox"),),
+    commands=("commands:add_fusion",),
     protocols=("protocol",),
+    help=(("For analysts", "help.md"),),
 )

@@ -5,8 +5,12 @@ from __future__ import annotations
 import gradio as gr
 
 from coeval.domain import Person
+from coeval.extensions.fusion.correlations import correlate_run
+from coeval.ui.app.agreement.figures import show_table
 from coeval.ui.components.form import Form, read_line
+from coeval.ui.components.view import Node, View, el
 from coeval.ui.tabs import MODEL, Panel, Update, need_task
+from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import assistants, model_requests
 from coeval.usecases.drafting.run_settings import RunSettings
@@ -42,9 +46,19 @@ class FusionBox(Panel):
             draft = gr.Button(
                 "Draft the plan", interactive=self.context.settings.has_model, elem_id="draft-plan"
             )
-        self.outputs = [self.form["assistants"]]
+            self.run = gr.Dropdown(
+                [],
+                value=None,
+                label="Compare with people and assistants",
+                info="A fused run, once people have scored its outputs.",
+                visible=False,
+                elem_id="fused-run",
+            )
+            self.tables = View(elem_id="fused-tables")
+        self.outputs = [self.form["assistants"], self.run]
         asked = [self.form["model"], self.form["assistants"]]
         self.on(draft.click, self.on_draft, asked, self.form["plan"], **MODEL)
+        self.on(self.run.input, self.on_compare, [self.run], self.tables)
 
     async def on_draft(self, person: Person, slug: str, model: str | None, chosen: list[str] | None) -> str:
         settings = RunSettings(model=read_line(model), protocol="fusion", assistants=tuple(chosen or ()))
@@ -52,4 +66,15 @@ class FusionBox(Panel):
 
     def update(self, person: Person, slug: str) -> Update:
         names = assistants.list_assistant_names(self.context, person, slug)
-        return {self.form["assistants"]: gr.Dropdown(names)}
+        runs = tasks.get_task_state(self.context, person, slug).runs
+        fused = [run.label for run, _, _ in runs if run.params.get("assistants")]
+        return {
+            self.form["assistants"]: gr.Dropdown(names),
+            self.run: gr.Dropdown(fused, value=None, visible=bool(fused)),
+        }
+
+    def on_compare(self, person: Person, slug: str, label: str | None) -> Node | None:
+        """Return the tables of a fused run; nothing if none is chosen."""
+        if not label:
+            return None
+        return el("div", *map(show_table, correlate_run(self.context, person, need_task(slug), label)))

@@ -1,4 +1,4 @@
-"""Tables of assistants' scores, and the correlation of fused scores with them."""
+"""Tables of assistants' scores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pandas as pd
 from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.llm.assistants.catalogue import Assistant
-from coeval.stats.judges.correlation import correlations
-from coeval.stats.judges.vector_correlation import METHODS
 
 
 def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:
@@ -47,29 +45,3 @@ def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[floa
         if not math.isnan(value) and not assistant.low - 1e-9 <= value <= assistant.high + 1e-9:
             raise InputError(f"{assistant.name!r} gave {value:g}, outside its range {assistant.range}.")
     return values
-
-
-def correlate_assistants(assistants: pd.DataFrame, fused: pd.DataFrame) -> pd.DataFrame:
-    """Correlate the fused scores with each assistant's. A very high correlation is a sign of over-reliance.
-
-    Both tables have one row per instance (index: external id); the columns of ``fused`` are criteria.
-
-    Returns
-    -------
-    DataFrame with one row per criterion and assistant: ``criterion``, ``assistant``, ``n`` (instances with
-    both scores), ``pearson``, ``spearman``, ``kendall`` (tau-b), and ``reason`` where these are undefined (nan).
-    """
-    common = assistants.index.intersection(fused.index)
-    rows = [
-        {"criterion": criterion, "assistant": name}
-        | _correlation(assistants.loc[common, name], fused.loc[common, criterion])
-        for criterion in fused.columns
-        for name in assistants.columns
-    ]
-    return pd.DataFrame(rows, columns=["criterion", "assistant", "n", *METHODS, "reason"])
-
-
-def _correlation(assistant: pd.Series[float], fused: pd.Series[float]) -> dict[str, object]:
-    over_instances = correlations(fused.to_numpy(), assistant.to_numpy()).dataset
-    values = {method: float(over_instances.of(method)) for method in METHODS}
-    return {"n": over_instances.n, **values, "reason": over_instances.pearson.reason or ""}

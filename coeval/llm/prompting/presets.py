@@ -117,6 +117,21 @@ TOPICAL_CHAT = (
     ),
 )
 
+_OF_THE_WHOLE = (
+    _aspect(
+        "Understandability",
+        "The response can be understood as it stands in the conversation.",
+        "Can the response be understood?",
+        Scale(0, 1),
+        "no: it is not clear what it says.",
+        "yes: it is clear what it says.",
+    ),
+    _aspect(
+        "Overall", "The response as a whole is good.", "How good is the response as a whole?", Scale(1, 5)
+    ),
+)
+"""The two criteria that Fusion-Eval adds to those of G-Eval."""
+
 
 # Every preset by its name. A new entry appears on the page, on the command line and in the help.
 
@@ -161,6 +176,25 @@ _CLOSER_LOOK = (
     "Section 3.4.2: the personas “assistant” and “evaluator” come before the task in the same message.",
 )
 _CLOSER_LOOK_DIFFERENCES = ("The wording is ours, that of the personas too.", _FENCED, _ASKED_AGAIN)
+
+_SHU = "Shu et al., Fusion-Eval: Integrating Assistant Evaluators with LLMs (2024)"
+_FUSION_SETTINGS: Mapping[str, object] = {"protocol": "fusion", "samples": 8, "temperature": 0.5}
+_FUSION = (
+    "Section 2.1: a model writes a plan from the task, the criteria and the assistants: what each one measures, the "
+    "texts that it reads, its range and its direction. It can be another model than the judge.",
+    "Section 2.2: the question holds the plan, the sample and the assistants' scores, and asks for a score and an "
+    "explanation for each criterion and for the whole. Scores may have decimals.",
+    "Section 3.1: the scores are the mean of 8 answers, at temperature 0.5 for PaLM 2 (the preset) and 0.1 for GPT-4.",
+    "Section 3.2: the ablation asks the same question without assistants and without a plan.",
+)
+_FUSION_DIFFERENCES = (
+    "The wording is ours, and a person can edit the plan before the run freezes it.",
+    "The available assistants are measures that need no download, imported columns (such as BLEURT or NLI) and "
+    "plug-ins. Without references there is no n-gram overlap, because similarity to the input is not quality.",
+    "A score that is asked for once more is a whole number.",
+    _FENCED,
+    _ASKED_AGAIN,
+)
 
 _PRESETS = (
     Preset(
@@ -248,26 +282,25 @@ _PRESETS = (
     ),
     Preset(
         "fusion-eval",
-        "Fusion-Eval, with a plan",
-        "Shu et al., Fusion-Eval: Integrating Assistant Evaluators with LLMs (2024)",
-        {"protocol": "fusion", "samples": 8, "temperature": 0.5},
+        "Fusion-Eval, summaries",
+        _SHU,
+        _FUSION_SETTINGS,
+        (*_FUSION, "Table 2: people's overall score is their mean over the four criteria."),
+        _FUSION_DIFFERENCES,
+        criteria=SUMMEVAL,
+    ),
+    Preset(
+        "fusion-eval-topical-chat",
+        "Fusion-Eval, dialogue",
+        _SHU,
+        _FUSION_SETTINGS,
+        (*_FUSION, "Table 3: understandability is on 0-1, and people rate the whole response on 1-5."),
         (
-            "Section 2.1: a model writes a plan from the task, the criteria and the assistants: what each one "
-            "measures, the texts that it reads, its range and its direction. It can be another model than the judge.",
-            "Section 2.2: the question holds the plan, the sample and the assistants' scores, and asks for a score "
-            "and an explanation for each criterion and for the whole. Scores may have decimals.",
-            "Section 3.1: the scores are the mean of 8 answers, at temperature 0.5 for PaLM 2 (the preset) and 0.1 for "
-            "GPT-4.",
-            "Section 3.2: the ablation asks the same question without assistants and without a plan.",
+            *_FUSION_DIFFERENCES,
+            "The question asks for the criterion Overall, and at its end for the whole once more.",
+            _KNOWLEDGE,
         ),
-        (
-            "The wording is ours, and a person can edit the plan before the run freezes it.",
-            "The available assistants are measures that need no download, imported columns (such as BLEURT or NLI) and "
-            "plug-ins. Without references there is no n-gram overlap, because similarity to the input is not quality.",
-            "A score that is asked for once more is a whole number.",
-            _FENCED,
-            _ASKED_AGAIN,
-        ),
+        criteria=(*TOPICAL_CHAT, *_OF_THE_WHOLE),
     ),
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import gradio as gr
@@ -18,7 +17,6 @@ from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_sets import establish_preset
 from coeval.usecases.drafting import model_requests
-from coeval.usecases.drafting.assistants import correlate_run
 from coeval.usecases.drafting.execution import (
     MOST_LISTED,
     NO_RUNG,
@@ -83,42 +81,6 @@ def preset_view(preset: Preset) -> Node:
         el("ul", *(el("li", fact) for fact in preset.facts)),
         el("p", "Different here: ", *(f"{difference} " for difference in preset.differences)),
     )
-
-
-HEADS = ("Criterion", "Assistant", "n", "Pearson", "Spearman", "Kendall tau-b", "")
-
-
-class FollowingBox(Panel):
-    """The box that checks fused runs: a run that follows one assistant almost exactly adds nothing."""
-
-    def build(self) -> None:
-        with gr.Column(elem_classes="card", visible=False) as self.box:
-            self.run = gr.Dropdown([], value=None, label="How closely does a fused run follow its assistants?",
-                                   elem_id="followed-run")  # fmt: skip
-            self.table = View(elem_id="followed")
-        self.outputs = [self.box, self.run]
-        self.on(self.run.input, self.on_choose, [self.run], self.table)
-
-    def on_choose(self, person: Person, slug: str, label: str | None) -> Node | None:
-        if not label:
-            return None
-        rows = correlate_run(self.context, person, need_task(slug), label)
-        cells = [[_show(row[name]) for name in row] for row in rows]
-        note = (
-            "“overall” is the model's own rating of the whole output. A correlation near 1 means that the run "
-            "repeats the assistant."
-        )
-        return el("div", table(list(HEADS), [list(line) for line in cells]), el("p.note", note))
-
-    def update(self, runs: Sequence[tuple[Run, int, int]]) -> Update:
-        fused = [run.label for run, _, _ in runs if run.params.get("assistants")]
-        return {self.box: gr.Column(visible=bool(fused)), self.run: gr.Dropdown(fused, value=None)}
-
-
-def _show(value: object) -> str:
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.2f}"
-    return str(value)
 
 
 # Set-up, Pre-fill: the list of runs, the run that people see, how scores were obtained, and the archive.

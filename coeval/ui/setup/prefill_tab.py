@@ -22,7 +22,6 @@ from coeval.ui.components.view import Node, View, el, image_view, jobs_view
 from coeval.ui.setup.design_box import design_hint
 from coeval.ui.setup.prefill_boxes import (
     Counted,
-    FollowingBox,
     PresetBox,
     RunsBox,
     StepsBox,
@@ -72,7 +71,6 @@ class PrefillTab(Tab):
                     self.retry = gr.Button("Retry unscored", elem_id="job-retry", scale=0)
                     self.show = gr.Button("Show these drafts", elem_id="show-drafts", scale=0)
                 self.runs = RunsBox(self.context, self.task)
-                self.following = FollowingBox(self.context, self.task)
         self.seen = gr.State(())
         self._wire()
 
@@ -106,7 +104,7 @@ class PrefillTab(Tab):
     def _wire(self) -> None:
         buttons = [self.cancel, self.resume, self.retry, self.show]
         state = [self.jobs, *buttons, self.seen, *self.runs.outputs]
-        self.outputs = [*state, self.design, *self.steps.outputs, *self.following.outputs]
+        self.outputs = [*state, self.design, *self.steps.outputs]
         self.outputs += [one for box in self.boxes for one in box.outputs]
         settings = self.form.inputs
         asked: dict[str, Any] = {"outputs": self.estimate, "show_progress": "minimal"}
@@ -127,7 +125,6 @@ class PrefillTab(Tab):
         with suppress(NotFoundError):  # without criteria or instances, these boxes have no content yet
             for box in (self.steps, *self.boxes):
                 state |= box.update(person, slug)
-        state |= self.following.update(tasks.get_task_state(self.context, person, slug).runs)
         return state
 
     def read(self, values: tuple[Any, ...]) -> RunSettings:

@@ -15,10 +15,9 @@ from coeval.llm.assistants.catalogue import (
     list_assistants,
     list_plugins,
 )
-from coeval.llm.reading.evaluations import OVERALL
 from coeval.store import Database
 from coeval.store.queries import drafts, tasks
-from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
+from coeval.usecases.access import OWNERS, Context, require_task, use_case
 
 TEXTS = ("input", "output", "reference")
 """The texts that an assistant can read."""
@@ -161,29 +160,3 @@ def list_assistant_names(context: Context, person: Person, slug: str) -> list[st
     """Return the names of measures, columns and plug-ins that can assist a fusion of this task."""
     with context.store.read() as db:
         return [assistant.name for assistant in choose_assistants(db, require_task(db, slug), [])]
-
-
-@use_case(TEAM)
-def correlate_run(context: Context, person: Person, slug: str, label: str) -> list[dict[str, object]]:
-    """Return how closely a fused run follows each assistant; a very close fit suggests over-reliance.
-
-    ``overall`` is listed like a criterion: it is the model's own rating of the whole. The rows have
-    criterion, assistant, n, pearson, spearman, kendall (tau-b), reason (if undefined).
-    """
-    import pandas as pd
-
-    from coeval.llm.assistants.scores import correlate_assistants
-
-    with context.store.read() as db:
-        task = require_task(db, slug)
-        run = drafts.get_run(db, task.id, label)
-        if run is None:
-            raise InputError(f"The task has no run “{label}”.")
-        names = [str(name) for name in run.params.get("assistants", [])]  # type: ignore[attr-defined]
-        scores = {name: drafts.get_assistant_scores(db, task.id, name) for name in names}
-        fused = pd.DataFrame(drafts.list_scores(db, run.id), columns=["instance", "criterion", "score"])
-        whole = drafts.list_overall(db, run.id)
-    table = fused.pivot(index="instance", columns="criterion", values="score")
-    if whole:
-        table = table.join(pd.Series(whole, name=OVERALL), how="outer")
-    return correlate_assistants(pd.DataFrame(scores), table).to_dict("records")  # type: ignore[return-value]

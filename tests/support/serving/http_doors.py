@@ -593,8 +593,8 @@ def setup_prefill() -> list[Door]:
             setup("preset-criteria", put=fixed(prefill_preset="closer-look"), **opened),
         ),
         Door(
-            "usecases.drafting.assistants.correlate_run",
-            setup("followed-run", "input", put=fixed(followed_run="fused"), **opened),
+            "extensions.fusion.correlations.correlate_run",
+            setup("fused-run", "input", put=fixed(fused_run="fused"), **opened),
         ),
         Door("usecases.drafting.jobs.restart_job", setup("job-resume", **opened)),
         Door("usecases.drafting.jobs.restart_job", setup("job-retry", **opened)),
@@ -784,5 +784,5 @@ ELSEWHERE = {
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 
-OWNERS_DOOR = {"coeval.usecases.tasks.get_task_state", "coeval.usecases.drafting.assistants.correlate_run"}
+OWNERS_DOOR = {"coeval.usecases.tasks.get_task_state", "coeval.extensions.fusion.correlations.correlate_run"}
 """What the table gives to more people than its only door over HTTP lets through: Set-up is for owners."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +20,7 @@ from coeval.llm.assistants.catalogue import (
     rouge_l,
     rouge_n,
 )
-from coeval.llm.assistants.scores import correlate_assistants, score_instances
+from coeval.llm.assistants.scores import score_instances
 
 SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")
 PART = Instance("part", "a b", "the cats sat", reference="the cat sat down")
@@ -118,15 +117,6 @@ def test_rouge_gives_the_numbers_of_rouge_score(
     """The expected numbers are those of Google's rouge-score 0.1.2 with its stemmer."""
     ours = (rouge_n(output, reference, 1), rouge_n(output, reference, 2), rouge_l(output, reference))
     assert ours == pytest.approx(scores, abs=1e-6)
-
-
-def test_correlation_with_fused_scores_says_n_and_why_it_is_undefined() -> None:
-    scores = pd.DataFrame({"ROUGE-1": [0.1, 0.2, 0.3, None], "flat": [1.0] * 4}, index=list("abcd"))
-    fused = pd.DataFrame({"Be clear.": [1.0, 2.0, 3.0, 4.0, 5.0]}, index=list("abcde"))
-    rouge, flat = correlate_assistants(scores, fused).to_dict("records")
-    assert [rouge[key] for key in ("n", "pearson", "spearman", "kendall")] == pytest.approx([3, 1, 1, 1])
-    assert (rouge["assistant"], rouge["criterion"], rouge["reason"]) == ("ROUGE-1", "Be clear.", "")
-    assert math.isnan(flat["pearson"]) and flat["reason"]
 
 
 @pytest.mark.parametrize(

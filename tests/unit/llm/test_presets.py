@@ -42,6 +42,7 @@ def test_the_published_numbers_are_set() -> None:
         "g-eval-summeval": (20, 1.0),
         "g-eval-topical-chat": (20, 1.0),
         "fusion-eval": (8, 0.5),
+        "fusion-eval-topical-chat": (8, 0.5),
     }
     assert all(settings(name).top_p == 1.0 for name in PRESETS if name != "fusion-eval")
     with pytest.raises(InputError, match="no preset “x”: use one of coeval-paper, closer-look"):

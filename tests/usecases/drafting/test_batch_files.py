@@ -21,7 +21,6 @@ from coeval.settings import load_settings
 from coeval.store.queries import drafts
 from coeval.usecases.access import Context, require_task
 from coeval.usecases.drafting import batch_files
-from coeval.usecases.drafting.assistants import correlate_run
 from coeval.usecases.drafting.model_requests import list_steps
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.study_import import import_study
@@ -140,7 +139,6 @@ def test_a_fusion_gets_its_plan_then_its_questions_with_scores(
     with context.store.read() as db:
         run = drafts.get_run(db, require_task(db, "demo").id, "fused")
     assert run is not None and str(run.params["plan"]).startswith("1. Read the sample")
-    assert {row["criterion"] for row in correlate_run(context, ready, "demo", "fused")} >= {"overall"}
 
 
 def test_files_that_come_back_in_parts_are_read_by_one_command(
