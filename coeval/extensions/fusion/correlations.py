@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.tables import make_table
 from coeval.store.queries import drafts
 from coeval.usecases.access import TEAM, Context, require_task, use_case
-from coeval.usecases.reports.statistics import get_frames
+from coeval.usecases.reports.statistics import get_reading
 
 FUSED = "fused run"
 """The name of the run among the assistants."""
@@ -48,7 +49,14 @@ def correlate_run(context: Context, person: Person, slug: str, label: str) -> li
         InputError: the task has no such run, or it used no assistants.
     """
     run = _read_run(context, slug, label)
-    study = get_frames(context, person, slug)
+    tables: list[Table] = get_reading(context, person, slug, newest=True).compute(
+        partial(build_tables, run=run)
+    )
+    return tables
+
+
+def build_tables(study: StudyFrames, *, run: FusedRun) -> list[Table]:
+    """Return the two tables of ``correlate_run``."""
     labels = choose_labels(study)
     rows = list(_against_people(study, run, _average_people(study, human_means(labels.scored))))
     return [
