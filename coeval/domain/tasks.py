@@ -261,12 +261,12 @@ class Suggestion:
     id: int
 
 
-MAX_ROLE = 40
+MAX_ROLE = 80
 """The longest role of a turn, in characters."""
 
-_HEADING = re.compile(r"^── ([^\n─]{1,40}) ──$", re.M)
-_LIKE_HEADING = re.compile(r"^(?=\\*── [^\n─]{1,40} ──$)", re.M)
-_ESCAPED = re.compile(r"^\\(?=\\*── [^\n─]{1,40} ──$)", re.M)
+_HEADING = re.compile(r"^── ([^\n─]{1,80}) ──$", re.M)
+_LIKE_HEADING = re.compile(r"^(?=\\*── [^\n─]{1,80} ──$)", re.M)
+_ESCAPED = re.compile(r"^\\(?=\\*── [^\n─]{1,80} ──$)", re.M)
 _PEOPLE = {"human": "user", "gpt": "assistant"}
 _BETWEEN = "\n\n"
 
@@ -319,41 +319,96 @@ def chat_to_json(text: str) -> str:
 def parse_messages(value: object) -> tuple[Turn, ...]:
     """Return the turns in a list of chat messages; empty if the value is not such a list.
 
-    A message is ``{"role", "content"}`` or ``{"from", "value"}``. Content may be a list of text parts. Tool
-    calls follow the text, as JSON.
+    A message is ``{"role", "content"}`` or ``{"from", "value"}``. Content is a text or a list of parts. Each call of a
+    tool and each result is a turn, whose role names the tool. Shapes: OpenAI, Anthropic, LangChain, and OpenTelemetry
+    (``parts``).
 
     >>> parse_messages([{"from": "human", "value": "Hi"}])
     (Turn(role='user', content='Hi'),)
+    >>> parse_messages([{"role": "assistant", "content": "", "tool_calls": [{"name": "sow", "args": {"cm": 5}}]}])
+    (Turn(role='tool call: sow', content='{"cm": 5}'),)
     """
     if not isinstance(value, list) or not value:
         return ()
-    turns = [_parse_message(message) for message in value]
-    return tuple(turn for turn in turns if turn is not None) if None not in turns else ()
+    tools: dict[str, str] = {}
+    parts = [turn for message in value for turn in _parse_message(message, tools)]
+    return tuple(turn for turn in parts if turn is not None) if None not in parts else ()
 
 
-def _parse_message(message: object) -> Turn | None:
+CALL, RESULT, REASONING = "tool call", "tool result", "reasoning"
+"""The roles of steps. The name of the tool follows after a colon."""
+
+_TOOLS = ("tool", "function")
+_CALLS = ("tool_call", "tool_use", "function", "function_call")
+_RESULTS = ("tool_result", "tool_call_response", "function_call_output")
+
+
+def _parse_message(message: object, tools: dict[str, str]) -> list[Turn | None]:
+    """Return the turns of a message; one is None if the message contains anything else, such as an image.
+
+    ``tools`` has the name of the tool of each call so far, by the call's id.
+    """
     if not isinstance(message, Mapping):
-        return None
+        return [None]
     role = message.get("role", message.get("from"))
-    if not isinstance(role, str) or not {"content", "value", "tool_calls"} & set(message):
-        return None
+    if not isinstance(role, str) or not {"content", "value", "parts", "tool_calls"} & set(message):
+        return [None]
     name = " ".join(role.replace("─", "-").split())
-    words = _parse_content(message.get("content", message.get("value")))
-    if not name or len(name) > MAX_ROLE or words is None:
-        return None
+    name = _PEOPLE.get(name, name)
+    if not name or len(name) > MAX_ROLE:
+        return [None]
+    content = message.get("content", message.get("value", message.get("parts")))
+    if name in _TOOLS and not isinstance(message.get("parts"), list):
+        return [_parse_part({**message, "type": _RESULTS[0]}, name, tools)]
     calls = message.get("tool_calls")
-    parts = [words, json.dumps(calls, ensure_ascii=False) if calls else ""]
-    return Turn(_PEOPLE.get(name, name), "\n\n".join(filter(None, parts)))
+    parts = list(content) if isinstance(content, list) else [] if content in (None, "") else [content]
+    parts += [{"type": _CALLS[0], "call": call} for call in (calls if isinstance(calls, list) else ())]
+    turns = [_parse_part(part, name, tools) for part in parts or [""]]
+    merged: list[Turn | None] = []
+    for turn in turns:  # the texts between two steps are one turn
+        last = merged[-1] if merged else None
+        if turn is not None and last is not None and last.role == turn.role == name:
+            merged[-1] = Turn(name, f"{last.content}\n\n{turn.content}")
+        else:
+            merged.append(turn)
+    return merged
 
 
-def _parse_content(content: object) -> str | None:
-    """Return the text of a message; None if it contains anything else, such as an image."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return re.sub(r"\r\n?", "\n", content)
-    if not isinstance(content, list):
+def _parse_part(part: object, role: str, tools: dict[str, str]) -> Turn | None:
+    if isinstance(part, str):
+        return Turn(role, re.sub(r"\r\n?", "\n", part))
+    if not isinstance(part, Mapping):
         return None
-    parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
-    words = [part for part in parts if isinstance(part, str)]
-    return "\n\n".join(words) if len(words) == len(parts) else None
+    kind, call = part.get("type"), part.get("call", part)
+    if kind in _CALLS:
+        inner = _first(call, "function") if isinstance(_first(call, "function"), Mapping) else call
+        tool = _first(inner, "name", "function")
+        told = _first(inner, "arguments", "args", "input")
+        tools[str(_first(call, "id", "call_id"))] = str(tool or "")
+        return _build_step(CALL, tool, call if told is None else told)
+    if kind in _RESULTS:
+        asked = str(_first(part, "tool_call_id", "tool_use_id", "call_id", "id"))
+        return _build_step(
+            RESULT,
+            part.get("name") or tools.get(asked),
+            _first(part, "content", "response", "result", "output"),
+        )
+    words = _first(part, "text", "content", "thinking", "reasoning")
+    thought = kind in ("thinking", REASONING)
+    return _parse_part(words, REASONING if thought else role, tools) if isinstance(words, str) else None
+
+
+def _first(fields: object, *names: str) -> object:
+    """Return the first of these fields that is not null, or None."""
+    given = fields if isinstance(fields, Mapping) else {}
+    return next((given[name] for name in names if given.get(name) is not None), None)
+
+
+def _build_step(kind: str, tool: object, told: object) -> Turn:
+    """Return a call or a result. Texts, and lists of texts, are unchanged; other values become JSON."""
+    name = " ".join(str(tool or "").replace("─", "-").split())
+    parts = told if isinstance(told, list) else [told]
+    words = [_first(part, "text") if isinstance(part, Mapping) else part for part in parts]
+    plain = bool(words) and all(isinstance(word, str) for word in words)
+    content = "\n\n".join(map(str, words)) if plain else json.dumps(told, ensure_ascii=False, default=str)
+    return Turn(f"{kind}: {name}"[:MAX_ROLE].strip() if name else kind, re.sub(r"\r\n?", "\n", content))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from coeval.datasets.json_nodes import Node
 from coeval.datasets.tables.table import SYNONYMS, find_column
 from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance
-from coeval.domain import Instance
+from coeval.domain import Instance, Scale
 
 _TEXTS = ("text", "content", "body", "sentence", "html")
 
@@ -116,6 +116,44 @@ def is_label(text: str) -> bool:
     (True, False)
     """
     return len(text) <= MAX_LABEL and "\n" not in text
+
+
+def add_value(gathering: Gathering, shared: Judgment, value: Node, place: str) -> None:
+    """Add a judgment with a value of any type: a number, yes or no, an option, options, a text, or an object of these.
+
+    Each value of an object has its own criterion, named by the object's and its own name.
+    """
+    given = value.value
+    if isinstance(given, dict) and given:
+        for name, inner in value.entries():
+            add_value(gathering, replace(shared, criterion=f"{shared.criterion}: {name}"), inner, place)
+        return
+    if isinstance(given, bool):
+        gathering.scales.setdefault(shared.criterion, Scale(0, 1))
+    if isinstance(given, int | float):
+        judgment = replace(shared, score=value.number())
+    elif isinstance(given, list):
+        judgment = replace(shared, labels=tuple(each.name() for each in value.items()))
+    elif isinstance(given, str) and given.strip() and is_label(given):
+        judgment = replace(shared, labels=(value.name(),))
+    else:
+        told = "\n".join(filter(None, (value.text() if given else "", shared.comment)))
+        judgment = replace(
+            shared, comment=told, reason=shared.reason or ("a text is no score" if given else "")
+        )
+    gathering.add(judgment, place)
+
+
+def is_our_score(gathering: Gathering, mark: Node) -> bool:
+    """Return whether this study wrote a score to the tool, by the mark that it left; a note counts such scores."""
+    if mark.value != gathering.slug:
+        return False
+    gathering.left["Scores that were exported from this study, left out"] += 1
+    return True
+
+
+MARK = "coeval_task"
+"""The name under which a score in another tool says from which study it came."""
 
 
 @dataclass(slots=True)

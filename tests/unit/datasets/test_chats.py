@@ -51,12 +51,63 @@ def test_a_line_of_a_turn_cannot_pass_for_a_heading() -> None:
     [
         ([{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}], ["user", "assistant"], "b"),
         ([{"role": "user", "content": [{"type": "text", "text": "a"}, "b"]}], ["user"], "a\n\nb"),
-        ([{"role": "assistant", "content": None, "tool_calls": [{"id": 1}]}], ["assistant"], '[{"id": 1}]'),
+        ([{"role": "assistant", "content": None, "tool_calls": [{"id": 1}]}], ["tool call"], '{"id": 1}'),
+        ([{"role": "assistant", "content": None}], ["assistant"], ""),
+        ([{"role": "tool", "name": "sow", "content": {"cm": 5}}], ["tool result: sow"], '{"cm": 5}'),
     ],
 )  # fmt: skip
 def test_chat_formats(messages: object, roles: list[str], words: str) -> None:
     turns = tasks.parse_messages(messages)
     assert [turn.role for turn in turns] == roles and turns[-1].content == words
+
+
+CALLS = {
+    "OpenAI": [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": "I look.", "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"of": "beans"}'}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "May"},
+        {"role": "assistant", "content": "In May."},
+    ],
+    "Anthropic": [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": [
+            {"type": "text", "text": "I look."},
+            {"type": "tool_use", "id": "c1", "name": "find", "input": {"of": "beans"}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "May"}]}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "In May."}]},
+    ],
+    "LangChain": [
+        {"role": "human", "content": "When?"},
+        {"role": "assistant", "content": "I look.", "tool_calls": [
+            {"name": "find", "args": {"of": "beans"}, "id": "c1", "type": "tool_call"}]},
+        {"role": "tool", "name": "find", "content": "May", "tool_call_id": "c1"},
+        {"role": "assistant", "content": "In May."},
+    ],
+    "OpenTelemetry": [
+        {"role": "user", "parts": [{"type": "text", "content": "When?"}]},
+        {"role": "assistant", "finish_reason": "tool_call", "parts": [
+            {"type": "text", "content": "I look."},
+            {"type": "tool_call", "id": "c1", "name": "find", "arguments": {"of": "beans"}}]},
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "May"}]},
+        {"role": "assistant", "parts": [{"type": "text", "content": "In May."}]},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", CALLS)
+def test_calls_of_tools_and_their_results_are_steps_in_order(dialect: str) -> None:
+    assert tasks.parse_messages(CALLS[dialect]) == (
+        Turn("user", "When?"), Turn("assistant", "I look."), Turn("tool call: find", '{"of": "beans"}'),
+        Turn("tool result: find", "May"), Turn("assistant", "In May."),
+    )  # fmt: skip
+
+
+def test_a_step_of_a_tool_with_a_long_name_or_a_rule_in_it_is_still_a_step() -> None:
+    call = {"role": "assistant", "tool_calls": [{"function": {"name": "find ── \n" * 30, "arguments": "{}"}}]}
+    turns = tasks.parse_messages([call])
+    assert tasks.read_chat(tasks.render_chat(turns)) == turns and turns[0].role.startswith("tool call: find")
 
 
 @pytest.mark.parametrize("value", [[], {}, "x", [1], [{"role": "user"}], [{"role": 3, "content": "x"}],

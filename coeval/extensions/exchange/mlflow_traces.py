@@ -1,0 +1,105 @@
+"""Import traces of MLflow with their assessments.
+
+Shape: ``Trace.to_dict`` of mlflow 3.17, in a list or a line each, and the data frame of ``mlflow.search_traces`` as
+JSON or CSV, where a column ``trace`` holds the same. Expectations are references.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coeval.datasets.json_nodes import Node, load_records, peek_records
+from coeval.datasets.tool_files import Gathering, Judgment, tool_format
+from coeval.extensions.exchange.records import MARK, add_value, is_our_score
+from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, decode, read_words
+
+TOOL = "MLflow"
+_KINDS = {
+    "CHAT_MODEL": StepKind.MODEL, "LLM": StepKind.MODEL, "TOOL": StepKind.TOOL, "RETRIEVER": StepKind.TOOL,
+}  # fmt: skip
+_KIND, _GIVEN, _MADE, _MODEL = (
+    "mlflow.spanType",
+    "mlflow.spanInputs",
+    "mlflow.spanOutputs",
+    "mlflow.llm.model",
+)
+_FRAME = frozenset(("trace_id", "trace", "trace_metadata", "spans"))
+"""Columns of the data frame."""
+_PERSON = "HUMAN"
+_SET_BY_MLFLOW = "mlflow."
+"""The beginning of the names of tags and metadata that no user sets."""
+
+
+def _trace(record: Node) -> Node:
+    """Return a record's trace, which a data frame keeps as JSON in a column."""
+    inner = decode(record.get("trace").value)
+    return Node(inner, record.place) if isinstance(inner, dict) else record
+
+
+def _is_traces(path: Path) -> bool:
+    return any(
+        record.value.keys() >= _FRAME
+        or isinstance(_trace(record).path("info", "trace_id").value, str)
+        and isinstance(_trace(record).path("data", "spans").value, list)
+        for record in peek_records(path)
+    )
+
+
+def _read(path: Path, gathering: Gathering) -> None:
+    for record in load_records(path):
+        trace = _trace(record)
+        info, spans = trace.get("info"), list(map(_read_span, trace.path("data", "spans").items()))
+        key = info.get("trace_id").name()
+        if not spans:
+            gathering.left["Traces without a span, left out"] += 1
+            continue
+        assessments = info.get("assessments").items()
+        valid = [each for each in assessments if each.get("valid").value is not False]
+        gathering.left["Assessments that a later one replaced, left out"] += len(assessments) - len(valid)
+        expected = [each for each in valid if each.get("expectation").value is not None]
+        reference = "\n".join(read_words(each.get("expectation")) for each in expected)
+        context = _read_context(info, gathering)
+        if add_trace(gathering, key, spans, trace.place, reference=reference, context=context):
+            for assessment in (each for each in valid if each not in expected):
+                _read_assessment(assessment, key, gathering)
+
+
+def _read_context(info: Node, gathering: Gathering) -> dict[str, str]:
+    pairs = [pair for part in ("tags", "trace_metadata") for pair in info.get(part).entries()]
+    context = {name: value.text() for name, value in pairs if not name.startswith(_SET_BY_MLFLOW)}
+    gathering.left["Tags and metadata that MLflow set itself, left out"] += len(pairs) - len(context)
+    return context
+
+
+def _read_span(span: Node) -> Step:
+    fields = Node({name: decode(node.value) for name, node in span.get("attributes").entries()}, span.place)
+    return Step(
+        id=span.get("span_id").name(), parent=span.get("parent_span_id", "parent_id").name(),
+        kind=_KINDS.get(fields.get(_KIND).name(), StepKind.OTHER), name=span.get("name").name(),
+        order=str(span.get("start_time_unix_nano", "start_time").value or "").rjust(20, "0"),
+        given=fields.get(_GIVEN), made=fields.get(_MADE), system=Node(None, span.place),
+        model=fields.get(_MODEL).name(),
+    )  # fmt: skip
+
+
+def _read_assessment(assessment: Node, trace: str, gathering: Gathering) -> None:
+    kind = assessment.path("source", "source_type").name().upper()
+    who = assessment.path("source", "source_id").name()
+    if is_our_score(gathering, assessment.path("metadata", MARK)):
+        return
+    if assessment.get("span_id").value is not None:
+        gathering.left["Assessments of a span, kept for its trace"] += 1
+    feedback = assessment.get("feedback")
+    shared = Judgment(
+        instance=trace,
+        criterion=assessment.get("assessment_name").name(),
+        by=who if kind == _PERSON else who or f"{TOOL} {kind.lower()}".strip(),
+        person=kind == _PERSON,
+        comment=assessment.get("rationale").text(),
+        reason=feedback.path("error", "error_message").text() or feedback.path("error", "error_code").text(),
+        saved_at=assessment.get("last_update_time", "create_time").time(),
+    )
+    add_value(gathering, shared, Node(decode(feedback.get("value").value), feedback.place), assessment.place)
+
+
+FORMAT = tool_format("mlflow", "MLflow traces and assessments (JSON, CSV)", TOOL, _is_traces, _read)
