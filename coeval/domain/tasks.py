@@ -358,10 +358,10 @@ def _parse_message(message: object, tools: dict[str, str]) -> list[Turn | None]:
     if not name or len(name) > MAX_ROLE:
         return [None]
     content = message.get("content", message.get("value", message.get("parts")))
-    if name in _TOOLS and not isinstance(message.get("parts"), list):
+    parts = list(content) if isinstance(content, list) else [] if content in (None, "") else [content]
+    if name in _TOOLS and not any(_first(part, "type") in _RESULTS for part in parts):
         return [_parse_part({**message, "type": _RESULTS[0]}, name, tools)]
     calls = message.get("tool_calls")
-    parts = list(content) if isinstance(content, list) else [] if content in (None, "") else [content]
     parts += [{"type": _CALLS[0], "call": call} for call in (calls if isinstance(calls, list) else ())]
     turns = [_parse_part(part, name, tools) for part in parts or [""]]
     merged: list[Turn | None] = []

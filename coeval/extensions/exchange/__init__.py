@@ -12,6 +12,8 @@ extension = Extension(
         "inspect_logs:FORMAT",
         "eval_runs:PROMPTFOO_FORMAT",
         "eval_runs:DEEPEVAL_FORMAT",
+        "helm_runs:FORMAT",
+        "lm_eval_samples:FORMAT",
         "otel_spans:FORMAT",
         "mlflow_traces:FORMAT",
         "langsmith_runs:FORMAT",

@@ -13,8 +13,15 @@ from coeval.datasets.json_nodes import Node, load_node, peek
 from coeval.datasets.text import shorten
 from coeval.datasets.tool_files import Gathering, Judgment, build_instance, name_answer, tool_format
 from coeval.domain import Scale
+from coeval.extensions.exchange.records import Fields
 
 DEEPEVAL = "DeepEval"
+_DEEPEVAL_FIELDS = Fields(
+    "testCases conversationalTestCases test_results testResults name input actualOutput actual_output expectedOutput "
+    "expected_output expectedOutcome expected_outcome metricsData metrics_data score reason error evaluationModel "
+    "evaluation_model",
+    kept="turns scenario context retrievalContext retrieval_context metadata additional_metadata",
+)
 _CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
 _CONTEXT = ("context", "retrievalContext", "retrieval_context", "scenario", "metadata", "additional_metadata")
 
@@ -31,7 +38,9 @@ def _list_cases(file: Node) -> list[Node]:
 
 
 def _read_deepeval(path: Path, gathering: Gathering) -> None:
-    for number, case in enumerate(_list_cases(load_node(path)), 1):
+    file = load_node(path)
+    _DEEPEVAL_FIELDS.count_others(gathering, [file])
+    for number, case in enumerate(_list_cases(file), 1):
         _read_case(case, number, gathering)
 
 
@@ -58,15 +67,17 @@ def _read_case(case: Node, number: int, gathering: Gathering) -> None:
 
 def _read_metric(metric: Node, instance: str, gathering: Gathering) -> None:
     criterion = metric.get("name").name()
-    score = metric.get("score").number()
+    score, error = metric.get("score").number(), metric.get("error").text()
     gathering.add(
         Judgment(
             instance=instance,
             criterion=criterion,
             by=metric.get("evaluationModel", "evaluation_model").name() or DEEPEVAL,
             score=score,
-            comment=metric.get("reason").text(),
-            reason=metric.get("error").text(),
+            comment="\n".join(
+                filter(None, (metric.get("reason").text(), error if score is not None else ""))
+            ),
+            reason=error,
         ),
         metric.place,
     )
@@ -81,6 +92,12 @@ DEEPEVAL_FORMAT = tool_format("deepeval", "DeepEval test results (JSON)", DEEPEV
 
 
 PROMPTFOO = "promptfoo"
+_PROMPTFOO_FIELDS = Fields(
+    "results provider provider.label provider.id testIdx promptIdx testCase options repeatIndex response output prompt "
+    "prompt.raw gradingResult componentResults assertion type value metric "
+    "componentResults.score componentResults.reason componentResults.comment",
+    kept="results.vars",
+)
 MANUAL = "human"
 """The kind of assertion that has a rating from promptfoo's viewer."""
 
@@ -93,8 +110,9 @@ def _is_results(path: Path) -> bool:
 
 def _read_promptfoo(path: Path, gathering: Gathering) -> None:
     gathering.fields = ("Prompt", "Output")
-    rows = load_node(path).path("results", "results").items()
-    for number, row in enumerate(rows):
+    file = load_node(path)
+    _PROMPTFOO_FIELDS.count_others(gathering, [file])
+    for number, row in enumerate(file.path("results", "results").items()):
         _read_row(row, number, gathering)
 
 
@@ -124,6 +142,8 @@ def _read_grade(part: Node, instance: str, gathering: Gathering) -> None:
     criterion = (
         assertion.get("metric").name() or shorten(": ".join(filter(None, (kind, text))), 200) or "score"
     )
+    if assertion.get("metric").value is not None:
+        gathering.left["Types and values of assertions that have a metric, left out"] += 1
     provider = assertion.get("provider")
     judge = (provider.get("label", "id") if isinstance(provider.value, dict) else provider).name()
     score = part.get("score").number()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_records, peek_records
 from coeval.datasets.tool_files import Gathering, Judgment, tool_format
-from coeval.extensions.exchange.records import MARK, add_value, is_our_score
+from coeval.extensions.exchange.records import MARK, Fields, add_value, is_our_score
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace
 
 TOOL = "LangSmith"
@@ -21,6 +21,11 @@ _FEEDBACK = frozenset(("run_id", "key", "feedback_source"))
 _MODEL = ("ls_model_name", "model_name", "model")
 _PEOPLE = ("app", "annotation_queue")
 """The sources of feedback that people gave in LangSmith. Feedback over the API is a person's if it names one."""
+_FIELDS = Fields(
+    "runs child_runs id run_type name trace_id parent_run_id dotted_order start_time error tags extra run_id key score "
+    "feedback_source type user_name user_id comment modified_at created_at",
+    kept="inputs outputs metadata value correction",
+)
 _ANNOTATOR = "annotator"
 _SET_BY_LANGSMITH = ("ls_", "LANGSMITH", "LANGCHAIN", "usage_metadata", "revision_id")
 """The beginnings of the names of metadata that no user sets."""
@@ -54,6 +59,7 @@ def _read(path: Path, gathering: Gathering) -> None:
     if path != gathering.files[0]:  # runs and feedback may be in any file, and are read together
         return
     records = _list([record for file in gathering.files for record in load_records(file)])
+    _FIELDS.count_others(gathering, records)
     runs = [record for record in records if record.value.keys() >= _RUN]
     traces: dict[str, list[Node]] = defaultdict(list)
     for run in {run.get("id").name(): run for run in runs}.values():
@@ -73,13 +79,7 @@ def _read_trace(trace: str, runs: list[Node], gathering: Gathering) -> None:
     metadata = root.path("extra", "metadata").entries()
     context = {name: value.text() for name, value in metadata if not name.startswith(_SET_BY_LANGSMITH)}
     gathering.left["Metadata that LangSmith set itself, left out"] += len(metadata) - len(context)
-    gathering.left["Links to reference examples, left out"] += (
-        root.get("reference_example_id").value is not None
-    )
-    gathering.left["Summaries of feedback in runs, left out"] += sum(
-        bool(run.get("feedback_stats").value) for run in runs
-    )
-    tags = ", ".join(tag.name() for tag in root.get("tags").items())
+    tags = ", ".join(dict.fromkeys(tag.name() for run in runs for tag in run.get("tags").items()))
     further = {"tags": tags, "error": root.get("error").text(), **context}
     add_trace(gathering, trace, list(map(_read_run, runs)), root.place, context=further)
 

@@ -10,21 +10,24 @@ from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_records, peek_records
 from coeval.datasets.tool_files import Gathering, Judgment, tool_format
-from coeval.extensions.exchange.records import MARK, add_value, is_our_score
+from coeval.extensions.exchange.records import MARK, Fields, add_value, is_our_score
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, decode, read_words
 
 TOOL = "MLflow"
 _KINDS = {
     "CHAT_MODEL": StepKind.MODEL, "LLM": StepKind.MODEL, "TOOL": StepKind.TOOL, "RETRIEVER": StepKind.TOOL,
 }  # fmt: skip
-_KIND, _GIVEN, _MADE, _MODEL = (
-    "mlflow.spanType",
-    "mlflow.spanInputs",
-    "mlflow.spanOutputs",
-    "mlflow.llm.model",
-)
+_KIND, _MODEL = "mlflow.spanType", "mlflow.llm.model"
+_GIVEN, _MADE = "mlflow.spanInputs", "mlflow.spanOutputs"
 _FRAME = frozenset(("trace_id", "trace", "trace_metadata", "spans"))
 """Columns of the data frame."""
+_ERROR = ("error_code", "error_message")
+_FIELDS = Fields(
+    "info data spans trace_id span_id parent_span_id parent_id name start_time_unix_nano start_time attributes "
+    "assessments assessment_name source source_type source_id feedback error error_code error_message valid rationale "
+    f"create_time last_update_time metadata expectation {_KIND} {_MODEL} {MARK}",
+    kept=f"value tags trace_metadata {_GIVEN} {_MADE}",
+)
 _PERSON = "HUMAN"
 _SET_BY_MLFLOW = "mlflow."
 """The beginning of the names of tags and metadata that no user sets."""
@@ -46,8 +49,9 @@ def _is_traces(path: Path) -> bool:
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    for record in load_records(path):
-        trace = _trace(record)
+    traces = list(map(_trace, load_records(path)))
+    _FIELDS.count_others(gathering, traces)
+    for trace in traces:
         info, spans = trace.get("info"), list(map(_read_span, trace.path("data", "spans").items()))
         key = info.get("trace_id").name()
         if not spans:
@@ -96,7 +100,7 @@ def _read_assessment(assessment: Node, trace: str, gathering: Gathering) -> None
         by=who if kind == _PERSON else who or f"{TOOL} {kind.lower()}".strip(),
         person=kind == _PERSON,
         comment=assessment.get("rationale").text(),
-        reason=feedback.path("error", "error_message").text() or feedback.path("error", "error_code").text(),
+        reason=": ".join(filter(None, (feedback.path("error", name).text() for name in _ERROR))),
         saved_at=assessment.get("last_update_time", "create_time").time(),
     )
     add_value(gathering, shared, Node(decode(feedback.get("value").value), feedback.place), assessment.place)

@@ -1,8 +1,7 @@
 """Import spans of generative AI in OpenTelemetry's JSON (OTLP), with their evaluation results.
 
-Shape: ``TracesData`` and ``LogsData`` of the OpenTelemetry protocol 1.x, as one object or a line for each request (the
-collector's file exporter). Names: the semantic conventions for generative AI 1.38, and before them OpenLLMetry's and
-OpenInference's.
+Shape: ``TracesData`` and ``LogsData`` of the OpenTelemetry protocol 1.x, as one object or a line for each request of
+a collector. Names: the semantic conventions for generative AI 1.38, and before them OpenLLMetry's and OpenInference's.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from coeval.datasets.json_nodes import Node, load_node, peek
-from coeval.datasets.tool_files import Gathering, Judgment, tool_format
-from coeval.domain import Scale
+from coeval.datasets.tool_files import Gathering, Judgment, read_number, tool_format
+from coeval.extensions.exchange.records import Fields
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, decode
 
 TOOL = "OpenTelemetry"
@@ -33,8 +32,13 @@ _MADE = ("gen_ai.output.messages", "gen_ai.completion", "gen_ai.tool.call.result
 _FLAT = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages")
 """Lists whose entries are attributes of their own, such as ``gen_ai.prompt.0.role``."""
 
-_NAMED = "gen_ai.evaluation"
-_EVALUATION = f"{_NAMED}.result"
+_FIELDS = Fields(
+    "resourceSpans scopeSpans spans resourceLogs scopeLogs logRecords traceId spanId parentSpanId name eventName "
+    "events startTimeUnixNano",
+    kept="attributes",
+)
+_VALUES = ("stringValue", "boolValue", "doubleValue", "bytesValue")
+_NAMED, _EVALUATION = "gen_ai.evaluation", "gen_ai.evaluation.result"
 _READ = frozenset((*_KIND, *_NAME, *_MODEL, *_GIVEN, *_MADE, _SYSTEM))
 
 
@@ -50,6 +54,7 @@ def _read(path: Path, gathering: Gathering) -> None:
     traces: dict[str, list[Step]] = defaultdict(list)
     events: list[tuple[Node, str]] = []
     nodes = [load_node(file) for file in gathering.files]
+    _FIELDS.count_others(gathering, nodes)
     for request in (r for node in nodes for r in (node.items() if isinstance(node.value, list) else [node])):
         for batch, scope, records in _BATCHES:
             for record in _list_records(request, batch, scope, records):
@@ -79,13 +84,9 @@ def _read_span(span: Node, gathering: Gathering) -> Step:
     parts = [part for part, names in _KINDS.items() if kind in names]
     prompt = decode(fields.get(_SYSTEM).value)
     system = [{"role": "system", "parts": prompt}] if prompt else None
-    rest = {
-        name
-        for name in fields.value
-        if not any(name == each or name.startswith(f"{each}.") for each in _READ)
-    }
+    rest = len(fields.value.keys() - _READ)
     gathering.left["Attributes of spans beside the texts, such as tokens and finish reasons, left out"] += (
-        len(rest)
+        rest
     )
     return Step(
         id=span.get("spanId").name(), parent=span.get("parentSpanId").name(),
@@ -105,12 +106,8 @@ def _read_attributes(record: Node) -> Node:
     for prefix in _FLAT:
         tree: dict[str, Any] = {}
         for name in [name for name in fields if name.startswith(f"{prefix}.")]:
-            *path, last = (
-                name.removeprefix(f"{prefix}.")
-                .replace(".message.", ".")
-                .replace(".tool_call.", ".")
-                .split(".")
-            )
+            short = name.removeprefix(f"{prefix}.").replace(".message.", ".").replace(".tool_call.", ".")
+            *path, last = short.split(".")
             at = tree
             for part in path:
                 at = at.setdefault(part, {}) if isinstance(at, dict) else {}
@@ -124,17 +121,18 @@ def _build_lists(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
     inner = {name: _build_lists(value) for name, value in tree.items()}
-    return list(inner.values()) if all(name.isdigit() for name in inner) else inner
+    return list(inner.values()) if inner and all(name.isdigit() for name in inner) else inner
 
 
 def _read_value(value: Node) -> Any:
     """Return a value of the protocol; numbers of 64 bits are texts in JSON."""
-    if "arrayValue" in (value.value or {}):
-        return [_read_value(each) for each in value.path("arrayValue", "values").items()]
-    if "kvlistValue" in (value.value or {}):
-        pairs = value.path("kvlistValue", "values").items()
-        return {pair.get("key").name(): _read_value(pair.get("value")) for pair in pairs}
-    return value.get("stringValue", "boolValue", "doubleValue", "intValue", "bytesValue").value
+    entries, pairs = value.path("arrayValue", "values"), value.path("kvlistValue", "values")
+    if entries.value is not None:
+        return [_read_value(each) for each in entries.items()]
+    if pairs.value is not None:
+        return {pair.get("key").name(): _read_value(pair.get("value")) for pair in pairs.items()}
+    number = value.get("intValue")
+    return read_number(number.text()) or 0 if number.value is not None else value.get(*_VALUES).value
 
 
 def _read_evaluation(event: Node, trace: str, gathering: Gathering) -> None:
@@ -147,8 +145,6 @@ def _read_evaluation(event: Node, trace: str, gathering: Gathering) -> None:
         labels=(label,) if label and score is None else None, comment="\n".join(filter(None, told)),
     )  # fmt: skip
     gathering.add(judgment, event.place)
-    if score is not None and 0 <= score <= 1:
-        gathering.scales.setdefault(criterion, Scale(0, 1))
 
 
 FORMAT = tool_format("opentelemetry", "OpenTelemetry spans (OTLP JSON)", TOOL, _is_otlp, _read)

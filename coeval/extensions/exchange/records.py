@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from coeval.datasets.json_nodes import Node
 from coeval.datasets.tables.table import SYNONYMS, find_column
+from coeval.datasets.text import shorten
 from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance
 from coeval.domain import Instance, Scale
 
@@ -144,12 +145,65 @@ def add_value(gathering: Gathering, shared: Judgment, value: Node, place: str) -
     gathering.add(judgment, place)
 
 
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The names of a tool's fields that a reader uses, with blanks between.
+
+    ``parent.name`` is a name in one place only. Fields in ``kept`` are read with everything inside them.
+    """
+
+    read: str
+    kept: str = ""
+
+    @property
+    def names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names in ``read`` and in ``kept``."""
+        return frozenset(self.read.split()), frozenset(self.kept.split())
+
+    def count_others(self, gathering: Gathering, records: Iterable[Node]) -> None:
+        """Write a note with the names and the number of the values in all other fields."""
+        unread: Counter[str] = Counter()
+        for record in records:
+            _count_unread(record.value, "", *self.names, unread)
+        if unread:
+            names = shorten(", ".join(sorted(unread)), 400)
+            gathering.left[f"Values in fields that a study does not have ({names}), left out"] += (
+                unread.total()
+            )
+
+
+def _count_unread(
+    value: object, parent: str, read: frozenset[str], kept: frozenset[str], unread: Counter[str]
+) -> None:
+    if isinstance(value, list):
+        for entry in value:
+            _count_unread(entry, parent, read, kept, unread)
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        names = {name, f"{parent}.{name}"}
+        if inner in (None, "", [], {}) or names & kept:
+            continue
+        if names & read:
+            _count_unread(inner, name, read, kept, unread)
+        else:
+            unread[name] += 1
+
+
 def is_our_score(gathering: Gathering, mark: Node) -> bool:
     """Return whether this study wrote a score to the tool, by the mark that it left; a note counts such scores."""
     if mark.value != gathering.slug:
         return False
     gathering.left["Scores that were exported from this study, left out"] += 1
     return True
+
+
+def _add_score(
+    gathering: Gathering, key: str, criterion: str, by: str, score: float | None, place: str
+) -> None:
+    gathering.add(Judgment(instance=key, criterion=criterion, by=by, score=score), place)
+    if score is not None and 0 <= score <= 1:
+        gathering.scales.setdefault(criterion, Scale(0, 1))
+    elif score is not None:
+        gathering.scales.pop(criterion, None)
 
 
 MARK = "coeval_task"

@@ -74,6 +74,16 @@ def read_turns(node: Node, role: str) -> list[Turn]:
     return [Turn(role, text)] if text.strip() else []
 
 
+def count_settings(step: Step) -> int:
+    """Return the number of values beside the messages of a model's call, such as its tools, settings and tokens."""
+    values = [decode(node.value) for node in (step.given, step.made)]
+    return sum(
+        inner not in (None, "", [], {}) and name not in (*_INSIDE, *_PROMPTS)
+        for value in values if isinstance(value, dict) and _find_messages(value) and not _build_message(value)
+        for name, inner in value.items()
+    )  # fmt: skip
+
+
 def read_words(node: Node) -> str:
     """Return a value as text: the only text in an object, or else JSON."""
     value = decode(node.value)
@@ -111,7 +121,7 @@ def _build_message(value: dict[str, object]) -> dict[str, object] | None:
     inner = value.get("kwargs", value.get("data"))  # of LangChain
     fields = inner if isinstance(inner, dict) else value
     path = value.get("id")
-    name = path[-1] if isinstance(path, list) and path else fields.get("type")
+    name = path[-1] if isinstance(path, list) and path else fields.get("type", value.get("type"))
     role = fields.get("role") or _ROLES.get(str(name).casefold())
     content = _first_present(fields, "content", "parts", "summary")
     if not isinstance(role, str) or (

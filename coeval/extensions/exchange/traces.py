@@ -14,8 +14,15 @@ from pathlib import Path
 from coeval.datasets.json_nodes import Node, load_records, peek_records
 from coeval.datasets.tool_files import Gathering, Judgment, build_instance, read_number, tool_format
 from coeval.domain import Scale
+from coeval.extensions.exchange.records import Fields
 
 LANGFUSE = "Langfuse"
+_LANGFUSE_FIELDS = Fields(
+    "data id name input output model providedModelName provided_model_name internal_model_id scores observations "
+    "subject traceId trace_id observationId observation_id source dataType data_type value stringValue string_value "
+    "comment authorUserId author_user_id timestamp updatedAt updated_at",
+    kept="metadata input output",
+)
 _SOURCES = ("ANNOTATION", "API", "EVAL")
 _TRACE = ("traceId", "trace_id")
 _OBSERVATION = ("observationId", "observation_id")
@@ -48,7 +55,9 @@ def _fits_langfuse(path: Path) -> bool:
 
 
 def _read_langfuse(path: Path, gathering: Gathering) -> None:
-    for record in load_records(path):
+    records = list(load_records(path))
+    _LANGFUSE_FIELDS.count_others(gathering, records)
+    for record in records:
         if _is_trace(record):
             _read_trace(record, gathering)
         elif _is_score(record):
@@ -113,6 +122,11 @@ LANGFUSE_FORMAT = tool_format(
 
 
 PHOENIX = "Phoenix"
+_PHOENIX_FIELDS = Fields(
+    "data span_id context context.span_id span_id name attributes attributes.output.value attributes.input.value "
+    "attributes.llm.model_name llm model_name input output value annotator_kind annotation_name identifier user_id "
+    "result result.score result.label result.explanation score label explanation updated_at created_at",
+)
 _KINDS = ("HUMAN", "LLM", "CODE")
 
 
@@ -129,7 +143,9 @@ def _fits_phoenix(path: Path) -> bool:
 
 
 def _read_phoenix(path: Path, gathering: Gathering) -> None:
-    for record in load_records(path):
+    records = list(load_records(path))
+    _PHOENIX_FIELDS.count_others(gathering, records)
+    for record in records:
         if _is_annotation(record):
             _read_annotation(record, gathering)
         elif _span(record):
@@ -154,11 +170,13 @@ def _attribute(record: Node, *names: str) -> Node:
 
 
 def _read_span(record: Node, gathering: Gathering) -> None:
+    model, name = _attribute(record, "llm", "model_name").name(), record.get("name").name()
     instance = build_instance(
         _span(record),
         _attribute(record, "input", "value").chat(),
         _attribute(record, "output", "value").chat(),
-        system=_attribute(record, "llm", "model_name").name() or record.get("name").name(),
+        system=model or name,
+        context={"span": name} if model else {},
     )
     gathering.add_instance(instance, record.place)
 

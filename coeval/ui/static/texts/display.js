@@ -9,7 +9,7 @@ import { parseMarkdown, parsePlain } from './markdown.js';
  * becomes a part of its own, with offsets in the whole text so that marks and selections fit.
  */
 
-const HEADING = /^── ([^\n─]{1,40}) ──$/gm;
+const HEADING = /^── ([^\n─]{1,80}) ──$/gm;
 const BETWEEN = 2;
 
 /** The place of each turn in a conversation, [start, end) in UTF-16; an empty list for other texts. */

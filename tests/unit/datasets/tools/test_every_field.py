@@ -1,0 +1,119 @@
+"""Every field of a tool's file reaches the study, or a note of the import counts it: nothing is lost silently."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.datasets import load_study
+from coeval.domain import Study
+from coeval.errors import InputError
+
+DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
+FILES = {
+    "promptfoo": ["promptfoo_eval.json"],
+    "deepeval": ["deepeval_results.json"],
+    "langfuse": ["langfuse_traces.json", "langfuse_scores.json"],
+    "phoenix": ["phoenix_spans.jsonl"],
+    "label-studio": ["label_studio.json"],
+    "argilla": ["argilla.json"],
+    "doccano": ["doccano/ann.jsonl"],
+    "opentelemetry": ["otel_spans.json"],
+    "mlflow": ["mlflow_traces.json"],
+    "langsmith": ["langsmith_runs.json", "langsmith_feedback.json"],
+    "helm": ["helm/scenario_state.json", "helm/per_instance_stats.json"],
+    "lm-eval": ["lm_eval/samples_garden_2026-11-27T00-56-16.767749.jsonl"],
+}
+VALUE = "a value that nothing else has"
+COVERED = {
+    "attributes": "Attributes of spans beside the texts",
+    "inputs": "Settings, tools and tokens beside the messages",
+    "outputs": "Settings, tools and tokens beside the messages",
+    "trace_metadata": "Tags and metadata that MLflow set itself",
+    "tags": "Tags and metadata that MLflow set itself",
+    "metadata": "Metadata that LangSmith set itself",
+    "assertion": "Types and values of assertions",
+    "stats": "Measurements of tokens, time and cost",
+}
+"""Notes that count what is inside a field without its name."""
+
+
+def read(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
+
+
+def write(path: Path, value: Any) -> None:
+    lines = path.suffix == ".jsonl"
+    path.write_text("\n".join(map(json.dumps, value)) if lines else json.dumps(value), encoding="utf-8")
+
+
+def leaves(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each value that has no parts."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        if isinstance(part, dict | list) and part:
+            yield from leaves(part, (*here, key))
+        else:
+            yield (*here, key)
+
+
+def pick_ways(value: Any) -> list[tuple[list[str], tuple[Any, ...]]]:
+    """The names on the way to each field, and the ways to its first value and to one further on."""
+    fields: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+    for way in leaves(value):
+        fields.setdefault(tuple(key for key in way if isinstance(key, str)), []).append(way)
+    return [(list(names), way) for names, ways in fields.items() for way in {ways[0], ways[len(ways) // 2]}]
+
+
+def change(value: Any, way: tuple[Any, ...], empty: Any = VALUE) -> Any:
+    """The whole with another value in one place; ``empty`` replaces null and an object without fields."""
+    value = json.loads(json.dumps(value))
+    inner = value
+    for key in way[:-1]:
+        inner = inner[key]
+    old = inner[way[-1]]
+    inner[way[-1]] = (not old if isinstance(old, bool) else old + 0.5 if isinstance(old, float) else
+                      old + 1 if isinstance(old, int) else [VALUE] if isinstance(old, list) else
+                      VALUE if isinstance(old, str) else empty)  # fmt: skip
+    return value
+
+
+def is_counted(study: Study, names: list[str]) -> bool:
+    notes = "\n".join(study.notes)
+    return any(re.search(rf"\b{re.escape(name)}\b", notes) for name in names) or any(
+        COVERED.get(name, "-") in notes for name in names
+    )
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_a_value_in_any_field_is_in_the_study_or_in_the_notes(tmp_path: Path, format: str) -> None:
+    files = [tmp_path / Path(name).name for name in FILES[format]]
+    for name in FILES[format]:
+        shutil.copy(DATA / name, tmp_path)
+    path = tmp_path if len(files) > 1 else files[0]
+    before = load_study(path, slug="t", format=format)
+    lost = []
+    for file in files:
+        whole = read(file)
+        for names, way in pick_ways(whole):
+            if not any(is_seen(file, change(whole, way, empty), before, names, path, format)
+                       for empty in (VALUE, {"further": VALUE})):  # fmt: skip
+                lost.append(".".join(names))
+        write(file, whole)
+    assert not lost, ", ".join(lost)
+
+
+def is_seen(file: Path, value: Any, before: Study, names: list[str], path: Path, format: str) -> bool:
+    write(file, value)
+    try:
+        after = load_study(path, slug="t", format=format)
+    except InputError:
+        return True  # a refusal is no silence
+    return after != before or is_counted(before, names)
