@@ -24,6 +24,11 @@ extension = Extension(
         "annotation_tools:ARGILLA_FORMAT",
         "label_studio:FORMAT",
     ),
-    exports=("tool_exports:LABEL_STUDIO", "tool_exports:INSPECT_EDITS"),
+    exports=(
+        "tool_exports:LABEL_STUDIO",
+        "tool_exports:INSPECT_EDITS",
+        "tool_exports:INSPECT_SCORES",
+        "tool_exports:FEEDBACK",
+    ),
     help=(("For analysts", "tools.md"),),
 )

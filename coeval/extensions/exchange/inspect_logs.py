@@ -21,6 +21,7 @@ from coeval.datasets.tool_files import (
     read_number,
     tool_format,
 )
+from coeval.domain import Instance
 from coeval.domain.tasks import parse_messages, render_chat
 from coeval.errors import InputError
 
@@ -232,6 +233,42 @@ def render_edit(task: str, instance: str, criterion: str, scores: Sequence[float
     }
     edit = {"value": sum(scores) / len(scores), "provenance": provenance}
     return {"instance": instance, "score_name": criterion, "edit": edit}
+
+
+def render_precomputed(
+    instances: Sequence[Instance], units: Sequence[tuple[str, str, float]]
+) -> list[dict[str, Any]]:
+    """Return the records of ``precomputed_scores``: for each scored sample, the mean of each criterion.
+
+    ``units`` has an instance, a criterion and a score for each person.
+    """
+    given: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for instance, criterion, score in units:
+        given[instance][criterion].append(score)
+    records = []
+    for instance in instances:
+        scores = given.get(instance.external_id)
+        if scores:
+            sample, epoch = read_sample_name(instance)
+            people = max(map(len, scores.values()))
+            told = f"mean of the scores of {people} {'person' if people == 1 else 'people'}"
+            value = {criterion: sum(each) / len(each) for criterion, each in scores.items()}
+            records.append({"id": sample, **({"epoch": epoch} if epoch else {}), "value": value, "explanation": told,
+                            "metadata": {OURS: {criterion: each for criterion, each in scores.items()}}})  # fmt: skip
+    return records
+
+
+def read_sample_name(instance: Instance) -> tuple[str, int | None]:
+    """Return the sample's id and epoch from an instance's name, or the name itself if it is not from a log.
+
+    >>> read_sample_name(Instance("beans · 2 · gpt · 5f9a2b7956", "When?", "Yes.", system="gpt"))
+    ('beans', 2)
+    """
+    name, epoch = instance.external_id, ""
+    ending = name_answer("", instance.system, instance.output).removeprefix("1")
+    if name.endswith(ending):
+        name, _, epoch = name.removesuffix(ending).rpartition(" · ")
+    return (name, int(epoch)) if name and epoch.isdecimal() else (instance.external_id, None)
 
 
 def edit_log(log_path: Path, edits_path: Path, folder: Path) -> tuple[Path, int]:

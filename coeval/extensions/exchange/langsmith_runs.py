@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_records, peek_records
 from coeval.datasets.tool_files import Gathering, Judgment, tool_format
-from coeval.extensions.exchange.records import MARK, Fields, add_value, is_our_score
+from coeval.extensions.exchange.records import ANNOTATOR, MARK, Fields, add_value, is_our_score
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace
 
 TOOL = "LangSmith"
@@ -26,7 +26,6 @@ _FIELDS = Fields(
     "feedback_source type user_name user_id comment modified_at created_at",
     kept="inputs outputs metadata value correction",
 )
-_ANNOTATOR = "annotator"
 _SET_BY_LANGSMITH = ("ls_", "LANGSMITH", "LANGCHAIN", "usage_metadata", "revision_id")
 """The beginnings of the names of metadata that no user sets."""
 
@@ -104,7 +103,7 @@ def _read_feedback(feedback: Node, trace_of: dict[str, str], gathering: Gatherin
     trace = trace_of.get(run) or feedback.get("trace_id").name() or run
     if run != trace:
         gathering.left["Feedback on a step, kept for its trace"] += 1
-    who = source.get("user_name", "user_id").name() or metadata.get(_ANNOTATOR).name()
+    who = source.get("user_name", "user_id").name() or metadata.get(ANNOTATOR).name()
     person = kind in _PEOPLE or bool(who)
     correction = feedback.get("correction").text()
     value = feedback.get("score") if feedback.get("score").value is not None else feedback.get("value")

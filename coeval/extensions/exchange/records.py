@@ -206,6 +206,9 @@ def _add_score(
         gathering.scales.pop(criterion, None)
 
 
+ANNOTATOR = "annotator"
+"""The name under which a score in another tool says who gave it."""
+
 MARK = "coeval_task"
 """The name under which a score in another tool says from which study it came."""
 

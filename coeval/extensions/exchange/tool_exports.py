@@ -1,8 +1,9 @@
-"""Export people's scores to other tools: Inspect, Label Studio."""
+"""Export people's scores to other tools: Inspect, Label Studio, and as feedback on traces."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -12,7 +13,8 @@ from coeval.domain import (
     Study,
 )
 from coeval.errors import InputError
-from coeval.extensions.exchange.inspect_logs import edit_log, render_edit
+from coeval.extensions.exchange import trace_feedback
+from coeval.extensions.exchange.inspect_logs import edit_log, render_edit, render_precomputed
 from coeval.extensions.exchange.label_studio_tasks import render_config, render_tasks
 from coeval.store import Database
 from coeval.store.queries import exports
@@ -47,6 +49,49 @@ INSPECT_EDITS = OutFormat(
     _build_inspect_edits,
     edit_log=edit_log,
 )
+
+
+def _build_inspect_scores(context: Context, person: Person, slug: str) -> Files:
+    with context.store.read() as db:
+        study = read_standing_study(db, slug)
+        units = [(row[0], row[1], float(row[3])) for row in read(db, exports.UNITS, task=require_task(db, slug).id)
+                 if row[3] is not None]  # fmt: skip
+    by_model = groupby(sorted(study.instances, key=lambda one: one.system), lambda one: one.system)
+    for model, instances in by_model:
+        lines = render_precomputed(list(instances), units)
+        if lines:
+            name = re.sub(r"[^\w.-]+", "_", model) or "all"
+            yield (
+                f"inspect_scores/{name}.jsonl",
+                (json.dumps(line, ensure_ascii=False) + "\n" for line in lines),
+            )
+
+
+INSPECT_SCORES = OutFormat(
+    "inspect-scores",
+    "Precomputed scores for Inspect (JSON Lines)",
+    "People's mean scores for Inspect's scorer precomputed_scores, one file per model.",
+    _build_inspect_scores,
+)
+
+
+def _build_feedback(tool: trace_feedback.Tool, context: Context, slug: str) -> Files:
+    scores = list(trace_feedback.list_scores(context, slug))
+    if not scores:
+        raise InputError(f"“{slug}” has no scores of people yet: review some instances first.")
+    lines = (tool.render(score, slug) for score in scores)
+    yield tool.file, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def _feedback_format(name: str) -> OutFormat:
+    tool = trace_feedback.TOOLS[name]
+    summary = f"Each person's score and conclusion, under a number in the place of the name, for {tool.call}."
+    return OutFormat(
+        name, tool.title, summary, lambda context, person, slug: _build_feedback(tool, context, slug)
+    )
+
+
+FEEDBACK = tuple(map(_feedback_format, trace_feedback.TOOLS))
 
 
 def _build_label_studio(context: Context, person: Person, slug: str) -> Files:

@@ -14,7 +14,8 @@ from pathlib import Path
 from coeval.datasets.json_nodes import Node, load_records, peek_records
 from coeval.datasets.tool_files import Gathering, Judgment, build_instance, read_number, tool_format
 from coeval.domain import Scale
-from coeval.extensions.exchange.records import Fields
+from coeval.extensions.exchange.records import ANNOTATOR, MARK, Fields, is_our_score
+from coeval.extensions.exchange.trace_steps import decode
 
 LANGFUSE = "Langfuse"
 _LANGFUSE_FIELDS = Fields(
@@ -97,15 +98,22 @@ def _read_score(score: Node, gathering: Gathering, trace: str = "") -> None:
         labels, number = (words.text() or value.text(),), None
     elif kind in ("TEXT", "CORRECTION"):
         comment, number = "\n".join(filter(None, (words.text() or value.text(), comment))), None
+    metadata = score.get("metadata")
+    metadata = Node(decode(metadata.value), metadata.place)
+    if is_our_score(gathering, metadata.get(MARK)):
+        return
     source = score.get("source").name().upper()
-    person = source == "ANNOTATION"
+    who = (
+        score.get("authorUserId", "author_user_id").name()
+        if source == "ANNOTATION"
+        else metadata.get(ANNOTATOR).name()
+    )
+    person = source == "ANNOTATION" or bool(who)
     gathering.add(
         Judgment(
             instance=key,
             criterion=criterion,
-            by=score.get("authorUserId", "author_user_id").name()
-            if person
-            else f"{LANGFUSE} {source.lower()}",
+            by=who if person else f"{LANGFUSE} {source.lower()}",
             person=person,
             score=number,
             labels=labels,
