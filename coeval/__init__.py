@@ -7,8 +7,24 @@ if TYPE_CHECKING:
     from coeval.frame import judge_frame as judge_frame
     from coeval.frame import judge_frame_async as judge_frame_async
 
-__version__ = "0.1.0"
-__all__ = ["Judge", "__version__", "judge_frame", "judge_frame_async"]
+__version__ = "1.0.0"
+CITATION = f"""@software{{coeval,
+  title = {{CoEval: a model drafts evaluations of generated text, and people check every line}},
+  author = {{{{The CoEval contributors}}}},
+  version = {{{__version__}}},
+  year = {{2026}}
+}}
+@article{{li2023collaborative,
+  title = {{Collaborative Evaluation: Exploring the Synergy of Large Language Models and Humans
+    for Open-ended Generation Evaluation}},
+  author = {{Li, Qintong and Cui, Leyang and Kong, Lingpeng and Bi, Wei}},
+  journal = {{arXiv preprint arXiv:2310.19740}},
+  year = {{2023}}
+}}
+"""
+"""BibTeX entries of this version, and of the paper with its method."""
+
+__all__ = ["CITATION", "Judge", "__version__", "judge_frame", "judge_frame_async"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import argcomplete
 
-from coeval import __version__
+from coeval import CITATION, __version__
 from coeval.cli.administration import add_crowd, add_invite, add_upkeep
 from coeval.cli.draft import add_batch, add_draft
 from coeval.cli.files import add_criteria, add_export, add_import
@@ -81,4 +81,6 @@ def build_parser() -> argparse.ArgumentParser:
     add_crowd(commands, common_reported)
     add_serve(commands, common)
     add_review(commands)
+    cite = commands.add_parser("cite", help="print BibTeX entries of this version and of the paper")
+    cite.set_defaults(command=lambda _: print(CITATION, end=""), opens_file=False)
     return parser

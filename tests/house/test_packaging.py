@@ -1,4 +1,4 @@
-"""``pip install .``: the wheel holds everything that is read at run time, and works away from the checkout."""
+"""The wheel, made from the source archive, holds what is read at run time, and works without the checkout."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from coeval import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -24,9 +26,10 @@ ROOT = Path(__file__).resolve().parents[2]
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the contents of the wheel, as an installation unpacks it."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+    assert [path.name for path in folder.glob("*.tar.gz")] == [f"coeval-{__version__}.tar.gz"]
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
@@ -72,6 +75,7 @@ def test_commands_run_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     assert (tmp_path / "data" / "coeval.db").is_file(), (
         "without a checkout the file stands in the folder at hand"
     )
+    assert f"version = {{{__version__}}}" in run(installed, tmp_path, "cite").stdout
     told = run(installed, tmp_path, "check")
     assert re.search(r"schema: v1_schema", told.stdout), told.stdout + told.stderr
 

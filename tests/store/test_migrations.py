@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -12,12 +13,20 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
+from coeval import __version__
 from coeval.errors import StorageError
 from coeval.extensions.judge import queries_seal
 from coeval.store import Store, steps
 from coeval.store.queries import exports, reports
 from coeval.store.soundness import examine_file
 from coeval.store.steps import LAST_COMMIT, STEPS, apply_steps, create_database, read_steps
+from coeval.usecases.access import OPERATOR
+from coeval.usecases.scrutiny.steps import Where, get_step
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.support.serving.server import new_context
+from tests.support.studies.scrutiny_steps import save
 
 AT = "2026-01-31T09:30:00.000Z"
 LATER = "-- step tried_notes: to try\nALTER TABLE annotator ADD COLUMN tried TEXT NOT NULL DEFAULT 'so';\n"
@@ -70,6 +79,43 @@ def test_an_earlier_file_is_carried_over_and_its_copy_is_the_way_back(
     shutil.copy(copy, path)
     Store(path).close()
     assert copy.stat().st_mtime_ns == made
+
+
+RELEASED = Path(__file__).parents[1] / "data" / "released"
+"""A database with one score by each version, as SQL. A released one is never written again."""
+
+
+def describe_schema(path: Path) -> list[tuple[str, str, str]]:
+    """Return the table, the name and the type of every column, and the SQL of every index, view and trigger."""
+    columns = "SELECT t.name, c.name, c.type FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'"
+    others = "SELECT type, name, coalesce(sql, '') FROM sqlite_master WHERE type <> 'table'"
+    with closing(sqlite3.connect(path)) as connection:
+        return sorted([*connection.execute(columns), *connection.execute(others)])
+
+
+def test_a_database_of_every_released_version_opens_with_its_work(tmp_path: Path) -> None:
+    newest = RELEASED / f"{__version__}.sql"
+    new = new_context(tmp_path)
+    import_study(new, OPERATOR, make_study())
+    olu, _ = sign_in(new, "Olu")
+    save(new, olu, get_step(new, olu, "demo", Where(position=1)), 4)
+    new.store.close()
+    if os.environ.get("COEVAL_GOLDEN") == "write":
+        newest.write_text("\n".join(dump(tmp_path / "coeval.db")), encoding="utf-8")
+    assert newest.is_file(), "a version is released with its database: write it with COEVAL_GOLDEN=write"
+    for released in RELEASED.glob("*.sql"):
+        path = tmp_path / f"{released.stem}.db"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(released.read_text(encoding="utf-8"))
+        store = Store(path)
+        with store.read() as db:
+            health = examine_file(db)
+            assert health.sound and not health.pending, released.name
+            (score,) = db.query(exports.LATEST_SCORES, {"task": 1})
+            assert (score["annotator"], score["score"], score["arm"]) == ("Olu", 4, "assisted")
+        store.close()
+        told = "the schema changed: add a step, or before the release write the file with COEVAL_GOLDEN=write"
+        assert describe_schema(path) == describe_schema(tmp_path / "coeval.db"), f"{released.name}: {told}"
 
 
 def test_opening_a_file_twice_changes_nothing(tmp_path: Path) -> None:

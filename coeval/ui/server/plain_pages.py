@@ -111,9 +111,11 @@ GROUPS: dict[str, dict[str, str]] = {
         "deploy": "Several servers",
         "servers": "Model servers",
         "threats": "Security",
+        "data": "Data protection",
     },
     "For engineers": {
         "commands": "From the command line",
+        "contribute": "Contribute",
     },
 }
 """Help pages by reader, extensions' pages last. Other groups link to the first page of a group."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from coeval import CITATION, __version__
 from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.safe_csv import to_csv
@@ -122,7 +123,8 @@ def write_paper_tables(frames: StudyFrames) -> dict[str, str | pd.DataFrame]:
     """Return the paper's tables and methods paragraph: a text or CSV data for each file name."""
     tables = paper_tables(frames)
     texts: dict[str, str | pd.DataFrame] = {
-        "methods.md": show_tags(methods_paragraph(frames, build_report(frames))) + "\n",
+        "methods.md": show_tags(methods_paragraph(frames, build_report(frames)))
+        + f"\n\nThe study was made with CoEval {__version__}.\n\n```bibtex\n{CITATION}```\n",
         "tables.md": tables_markdown(tables),
         "tables.tex": tables_latex(tables),
     }
