@@ -129,8 +129,9 @@ class StudyFrames:
         (instances, in the order shown), ``first_system, second_system`` ("" if unknown), ``preference`` (1 for the
         first, 0 for the second, .5 for a tie; nan if it could not be read).
     references : reference scores: ``instance, criterion, score, source``.
-    votes : the last vote of each person on each proposed criterion: ``version`` (of the set), ``annotator``, ``group``,
-        ``proposal`` (missing for an added criterion), ``action``.
+    votes : the last vote of each person on each proposed criterion: ``version`` (of the set that the round
+        decided; missing if another round replaced it), ``annotator``, ``group``, ``proposal`` (missing for an added
+        criterion), ``action``.
     drafted_criteria : the criteria in the model's wording.
     planned : the number of planned scores; None if unknown, as for imported scores.
 

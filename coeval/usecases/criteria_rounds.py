@@ -314,8 +314,11 @@ def establish(
     added: Sequence[str] = (),
     round_id: int | None = None,
     saves: int | None = None,
+    unvoted: bool = False,
 ) -> CriteriaSet:
     """Freeze the result of a round as the next version of the criteria.
+
+    With ``unvoted``, all proposals of a round without ballots are taken as they are.
 
     ``round_id`` and ``saves`` identify the count that the decisions are based on (see ``Tally.saves``). If
     the browser repeats the decisions because no answer came, the set that they established is returned.
@@ -325,7 +328,8 @@ def establish(
 
     Raises:
         NotFoundError: no round is open.
-        InputError: a tie or a wording is undecided (see ``ballots.choose``).
+        InputError: a tie or a wording is undecided (see ``ballots.choose``), nobody has voted, or, with
+            ``unvoted``, somebody has.
         StaleError: ballots were saved, or another round was opened, since the count was shown.
     """
     with context.store.write() as db:
@@ -339,7 +343,9 @@ def establish(
             )
         proposals = criteria.list_proposals(db, head["id"])
         count = ballots.tally(proposals, criteria.list_ballots(db, head["id"]))
-        if not count.n_ballots:
+        if unvoted and count.n_ballots:
+            raise InputError("Somebody has voted on these criteria: finalise the vote, or cancel it.")
+        if not (count.n_ballots or unvoted):
             raise InputError(
                 "Nobody has voted yet: save at least one ballot before you establish the criteria."
             )

@@ -8,6 +8,7 @@ extension = Extension(
     name="replication",
     title="Replication",
     formats=("released_study:FORMAT",),
+    exports=("person_files:FORMAT",),
     commands=("commands:add_replicate",),
     help=(("For analysts", "replicate.md"),),
 )

@@ -147,7 +147,9 @@ GROUP BY s.annotator
 """The number of each person's saves for unfinished instances."""
 
 VOTES = """
-SELECT r.version, b.annotator, g.group_name, v.proposal, v.action
+SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM ballot_round later WHERE later.task = r.task AND later.version = r.version
+    AND later.round > r.round AND later.opened_at <> '' AND later.id NOT IN (SELECT ballot_round FROM cancelled_round))
+    THEN r.version END AS version, b.annotator, g.group_name, v.proposal, v.action
 FROM ballot_round r
 JOIN current_ballot b ON b.ballot_round = r.id
 JOIN vote v ON v.ballot = b.id
@@ -155,6 +157,7 @@ JOIN annotator_group g ON g.annotator = b.annotator
 WHERE r.task = :task AND r.id NOT IN (SELECT ballot_round FROM cancelled_round)
 ORDER BY b.id, v.position
 """
+"""The votes on proposed criteria, with the version that they decided; none for a round that another one replaced."""
 
 
 BLOCK = 1_000

@@ -210,6 +210,7 @@ class Parts:
     ballot_box: gr.Column
     ballot_title: View
     ballot: Screen
+    use: gr.Button
     tally: View
     established: View
     propose: gr.Accordion
@@ -261,7 +262,8 @@ def _build_ballot() -> dict[str, Any]:
     with gr.Column(visible=False, elem_classes="card") as box:
         title = View(elem_id="ballot-title")
         table = Screen(screen="ballot", elem_id="ballot")
-    return {"ballot_box": box, "ballot_title": title, "ballot": table}
+        use = gr.Button("Use these without a vote", visible=False, elem_id="use-unvoted", scale=0, size="sm")
+    return {"ballot_box": box, "ballot_title": title, "ballot": table, "use": use}
 
 
 def _build_settle() -> dict[str, Any]:

@@ -64,6 +64,7 @@ class CriteriaTab(StudyTab):
         # both save through their own routes, and the rest of the tab is then updated
         self.on(parts.ballot.submit, self.load, [])
         self.on(parts.decisions.submit, self.load, [])
+        self.on(parts.use.click, self.on_use, [self.cancel.round])
         self.on(self.cancel.cancel.click, self.on_cancel, [self.cancel.round])
         votes = [self.replace.asked, parts.lines, parts.suggested, parts.findings, self.others.round]
         for event, action in (
@@ -138,6 +139,11 @@ class CriteriaTab(StudyTab):
     def on_cancel(self, person: Person, slug: str, round_id: int | None) -> Update:
         criteria_rounds.cancel_vote(self.context, person, need_task(slug), round_id=round_id)
         tell_done("The vote is cancelled. Its ballots are kept, and you can take it up again.")
+        return self._state(person, slug)
+
+    def on_use(self, person: Person, slug: str, round_id: int | None) -> Update:
+        criteria_rounds.establish(self.context, person, need_task(slug), round_id=round_id, unvoted=True)
+        tell_done("These criteria are final. The methods paragraph says that nobody voted.")
         return self._state(person, slug)
 
     def on_guide(self, person: Person, slug: str, criterion: str | None) -> Update:
@@ -219,6 +225,7 @@ class CriteriaTab(StudyTab):
             parts.main: None if voting else done or views.waiting_view(owner),
             parts.established: done if voting else None,
             parts.ballot_box: gr.Column(visible=voting),
+            parts.use: gr.Button(visible=voting and tally is not None and not tally.n_ballots),
             parts.tally: views.tally_view(tally, voting),
             parts.propose: gr.Accordion(visible=owner, open=round_ is None and current is None),
             parts.reopen: gr.Button(

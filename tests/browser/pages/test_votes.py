@@ -180,6 +180,20 @@ def test_criteria_are_drafted_as_in_the_paper(
     assert "List them directly." in asked and "Propose" not in asked
 
 
+def test_criteria_are_used_without_a_vote_by_one_click(page: Any, server: Running, context: Context) -> None:
+    sign_in(context, "Owner")
+    open_vote(context, "voted", "Ana")
+    open_vote(context, "direct")
+    open_criteria(page, server, "voted")
+    expect(page.locator("#tally")).to_contain_text("1 ballot")
+    expect(page.locator("#use-unvoted")).to_have_count(0)
+    open_criteria(page, server, "direct")
+    page.locator("#use-unvoted").click()
+    expect(page.locator("#criteria-main")).to_contain_text("Final criteria · version 1")
+    made = criteria_rounds.get_criteria_set(context, OPERATOR, "direct")
+    assert made and [one.text for one in made.criteria] == TEXTS
+
+
 def test_how_a_draft_failed_stays_until_it_is_dismissed(
     page: Any, server: Running, context: Context, stub: Stub
 ) -> None:

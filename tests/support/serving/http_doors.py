@@ -479,6 +479,11 @@ def criteria_tab() -> list[Door]:
             event(MAIN, "replace-vote-go", before=asking("take-up-vote"), **voting),
         ),
         Door("usecases.criteria_sets.reopen_criteria", event(MAIN, "reopen")),
+        Door(
+            "usecases.criteria_rounds.establish",
+            event(MAIN, "use-unvoted", **voting),
+            says="Somebody has voted",
+        ),
         Door("usecases.criteria_rounds.cancel_vote", event(MAIN, "cancel-vote", **voting)),
         Door(
             "usecases.criteria_rounds.get_criteria_set",

@@ -20,6 +20,9 @@ from coeval.extensions.replication.released_files import (
     read_model_score,
     read_time,
 )
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.export import export_as
+from coeval.usecases.study_import import ImportOptions, import_file
 
 FOLDER = "coeval_release_eli5"
 
@@ -382,3 +385,32 @@ def test_one_person_in_two_files_and_a_broken_combine_data_are_refused(tmp_path:
     (folder / "A07.json").write_text(json.dumps({"A06": entry}), encoding="utf-8")
     with pytest.raises(InputError, match=r"A07.json: contains A06, who is also in A06.json"):
         load_study(folder, slug="roc")
+
+
+def test_a_file_for_each_person_comes_back_as_it_was(context: Context, tmp_path: Path) -> None:
+    """Every action on drafted lines, an added line, the scores and the times of two people."""
+    lines = ["1. It is clear.", "2. Score: 4", "“kite” is plain.", "“flew” is wrong."]
+    acted = (
+        [(lines[0], "1", "", "", ""), (lines[1], "", "", "too high", "2. Score: 3"), (lines[2], "", "1,no", "", ""),
+         (lines[3], "", "", "other words", "“high” is plain."), ("", "", "", "missing", "It is short.")],
+        [(line, "1", "", "", "") for line in lines],
+    )  # fmt: skip
+    (tmp_path / "first").mkdir()
+    for number, rows in enumerate(acted, 1):
+        record = {
+            "final_score": 5 - 2 * (2 - number),
+            "start_time": "2023-05-29 06:22:10",
+            "end_time": "2023-05-29 06:24:10",
+            "eval_result": rows,
+        }
+        texts = {"story requirement": "Write about a kite.", "story": "The kite flew high."}
+        entry = {"7": {**texts, "criteria": {"1. Clarity: It is clear.": record}, "model": "turbo"}}
+        path = tmp_path / "first" / f"A0{number}.json"
+        path.write_text(json.dumps({f"person {number}": entry}), encoding="utf-8")
+    import_file(context, OPERATOR, tmp_path / "first", "kite", ImportOptions())
+    written = export_as(context, OPERATOR, "kite", "coeval-release", tmp_path / "second")
+    assert [path.name for path in written] == ["A01.json", "A02.json"]
+    before, after = (load_study(tmp_path / name, slug="kite") for name in ("first", "second"))
+    assert before.submissions == after.submissions and before.instances == after.instances
+    assert before.runs == after.runs and before.criteria == after.criteria
+    assert [len(work.rows) for work in after.submissions] == [5, 4]

@@ -14,6 +14,7 @@ from coeval.usecases.access import OPERATOR, Context, require_task
 from coeval.usecases.criteria_rounds import RoundState
 from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.export import export_table
+from coeval.usecases.reports.statistics import get_paper_tables
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import set_role, sign_in
 from coeval.usecases.study_import import import_study
@@ -180,6 +181,27 @@ def test_suggestions_are_the_owners_to_take(context: Context, voters: list[Perso
         "The answer should be easy to follow.",
         "The answer should be logically coherent.",
     ]
+
+
+def test_criteria_are_used_without_a_vote_unless_somebody_voted(
+    context: Context, voters: list[Person]
+) -> None:
+    owner, ana, _ = voters
+    a = Action.APPROVE
+    criteria_rounds.cast_ballot(context, ana, "demo", 0, votes(context, ana, a, a, a))
+    with pytest.raises(InputError, match="Somebody has voted"):
+        criteria_rounds.establish(context, owner, "demo", unvoted=True)
+    assert criteria_rounds.get_criteria_set(context, owner, "demo") is None
+    replace_vote(context, owner, "Be clear.", "Be true.")
+    with pytest.raises(NotAllowedError):
+        criteria_rounds.establish(context, ana, "demo", unvoted=True)
+    made = criteria_rounds.establish(context, owner, "demo", unvoted=True)
+    assert [(one.text, one.origin) for one in made.criteria] == [
+        ("Be clear.", Origin.LLM),
+        ("Be true.", Origin.LLM),
+    ]
+    told = str(get_paper_tables(context, owner, "demo")["methods.md"])
+    assert "The criteria were set without a vote; the model worded 100% of them." in told
 
 
 def test_a_vote_can_be_cancelled_and_what_was_established_stays(
