@@ -27,7 +27,7 @@ from coeval.llm.running.table_rows import NO_OUTPUT, Bar, find_missing, read_ins
 from coeval.settings import Settings, load_settings
 from coeval.store import Store
 from coeval.usecases.access import Context
-from coeval.usecases.drafting.assistants import choose_among
+from coeval.usecases.drafting.assistants import choose_among, score_instances
 from coeval.usecases.drafting.model_requests import build_runner
 from coeval.usecases.drafting.run_settings import RunSettings
 
@@ -252,8 +252,6 @@ class _Judging:
         chosen = choose_among(instances, self.task, run.assistants)
         planner = replace(options, model=run.plan_model or options.model)
         plan = run.plan or await protocol.draft_plan(ask, self.task, members, chosen, planner)
-        from coeval.llm.assistants.scores import score_instances
-
         table = score_instances(chosen, instances)
         scores = {
             name: {str(key): float(value) for key, value in table[name].dropna().items()}

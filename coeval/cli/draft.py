@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coeval.cli.results import report
-from coeval.cli.run_options import (
+from coeval.cli.results import (
     add_judging_options,
     add_preset_option,
     add_price_options,
     read_given,
     read_judging_options,
     read_prices,
+    report,
 )
 from coeval.llm.prompting.presets import get_preset
 from coeval.usecases.access import OPERATOR, Context

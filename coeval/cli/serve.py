@@ -1,4 +1,4 @@
-"""``python app.py`` and ``python -m coeval serve``: start the server."""
+"""``python app.py``, ``python -m coeval serve`` and ``review``: start the server."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ def add_serve(commands: argparse._SubParsersAction, common: argparse.ArgumentPar
 
 def add_study(commands: argparse._SubParsersAction) -> argparse._SubParsersAction:
     """Add the command ``study``; return its actions, so that extensions can add more."""
-    study = commands.add_parser(
-        "study", help="export, import or merge a whole study, or start one from a file"
-    )
+    study = commands.add_parser("study", help="export or import a whole study, or start one from a file")
     actions: argparse._SubParsersAction = study.add_subparsers(required=True, metavar="ACTION")
     init = actions.add_parser(
         "init", parents=[build_reporting()], help="write a commented example of a study file, for “serve”"
@@ -198,18 +196,13 @@ def _review(options: argparse.Namespace) -> None:
     if options.judge:
         settings = replace(settings, model=options.judge)
     allow_files()
-    gc.disable()  # see run_serving of coeval/cli/serve.py
+    gc.disable()  # as for run_serving
     from coeval.ui.run import run_server
 
     run_server(
         settings, settings.host, options.port or settings.port,
-        prepare=partial(_prepare, options=options), when_built=_collect_garbage,
+        prepare=partial(_prepare, options=options), when_built=_collect_what_follows,
     )  # fmt: skip
-
-
-def _collect_garbage() -> None:
-    gc.freeze()
-    gc.enable()
 
 
 def _prepare(context: Context, options: argparse.Namespace) -> str:

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coeval.cli.results import report
-from coeval.cli.run_options import add_asked_again_option
+from coeval.cli.results import add_asked_again_option, report
 from coeval.domain.studies import StoppingRule
 from coeval.usecases.access import OPERATOR, Context
 

@@ -43,7 +43,7 @@ class TypedQuestion:
 class Parameters:
     """The parameters of a request that settings, run records and judge.json pass on as they are.
 
-    A new one is a field here, an option in ``cli/run_options.py``, a field in ``ui/setup/prefill_tab.py``, and a field
+    A new one is a field here, an option in ``cli/results.py``, a field in ``ui/setup/prefill_tab.py``, and a field
     of ``Asking`` in the judge's ``file_schema.py``. The endpoint gets it under the field's name.
     """
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coeval.domain import Answer, Ask, Criterion, Instance, Proposal, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
-from coeval.llm.prompting.questions import ask_all, list_schema, render_request
+from coeval.llm.prompting.questions import list_schema, render_request
 from coeval.llm.prompting.template_files import (
     JudgeOptions,
     load_template,
@@ -17,7 +17,7 @@ from coeval.llm.prompting.template_files import (
     scale_values,
     task_values,
 )
-from coeval.llm.protocols.ladder import ask_until_read, is_whole
+from coeval.llm.protocols.ladder import ask_all, ask_until_read, is_whole
 from coeval.llm.reading.answer_text import MAX_ITEMS, read_list
 from coeval.rules.criterion_wording import merge_proposals
 

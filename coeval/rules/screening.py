@@ -132,29 +132,29 @@ def _median(seconds: npt.NDArray[np.float64]) -> float | None:
     return float(np.median(known)) if len(known) else None
 
 
-def _ask(own: Habits, usual: float | None) -> Iterator[str]:
-    if own.longest_streak >= LONG_STREAK:
+def _ask(habits: Habits, usual: float | None) -> Iterator[str]:
+    if habits.longest_streak >= LONG_STREAK:
         yield (
-            f"{own.person} kept every line of {own.longest_streak} evaluations in a row. Were all of "
+            f"{habits.person} kept every line of {habits.longest_streak} evaluations in a row. Were all of "
             "these drafts correct?"
         )
     if (
-        own.median_seconds is not None
+        habits.median_seconds is not None
         and usual
-        and own.n_timed >= ENOUGH
-        and own.median_seconds < QUICK * usual
+        and habits.n_timed >= ENOUGH
+        and habits.median_seconds < QUICK * usual
     ):
         yield (
-            f"{own.person} takes {own.median_seconds:.0f} s for a criterion; everybody's median is {usual:.0f} s. "
-            "Is that enough time to read the texts?"
+            f"{habits.person} takes {habits.median_seconds:.0f} s for a criterion; everybody's median is "
+            f"{usual:.0f} s. Is that enough time to read the texts?"
         )
-    if own.bulk > MOSTLY_BULK and own.n >= ENOUGH:
+    if habits.bulk > MOSTLY_BULK and habits.n >= ENOUGH:
         yield (
-            f"{own.person} approved the rest at once in {own.bulk:.0%} of {own.n} evaluations. Were the lines read "
-            "one by one before?"
+            f"{habits.person} approved the rest at once in {habits.bulk:.0%} of {habits.n} evaluations. Were the lines "
+            "read one by one before?"
         )
-    if own.caught is not None and own.n_planted >= ENOUGH_PLANTED and own.caught < FEW_CAUGHT:
+    if habits.caught is not None and habits.n_planted >= ENOUGH_PLANTED and habits.caught < FEW_CAUGHT:
         yield (
-            f"{own.person} noticed {own.caught:.0%} of {own.n_planted} drafts that were wrong on purpose. Is the task "
-            "clear, and is there enough time for it?"
+            f"{habits.person} noticed {habits.caught:.0%} of {habits.n_planted} drafts that were wrong on purpose. Is "
+            "the task clear, and is there enough time for it?"
         )

@@ -181,11 +181,11 @@ def against_majority(assisted: pd.DataFrame, unaided: pd.DataFrame) -> list[dict
     [(0, 2), (1, 2), (0, 2), (1, 2)]
     """
     major = _majorities(unaided.dropna(subset=["score"]))
-    known = assisted.dropna(subset=["score", "draft_score"])
-    known = known[known["unit"].isin(major.index)]
-    wanted = known["unit"].map(major)
-    pairs = Counter(zip(known["draft_score"] == wanted, known["score"] == wanted, strict=True))
-    of = len(known)
+    compared = assisted.dropna(subset=["score", "draft_score"])
+    compared = compared[compared["unit"].isin(major.index)]
+    wanted = compared["unit"].map(major)
+    pairs = Counter(zip(compared["draft_score"] == wanted, compared["score"] == wanted, strict=True))
+    of = len(compared)
     return [
         {"behaviour": name, "n": pairs[key], "of": of, "rate": pairs[key] / of}
         for key, name in MAJORITY.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +39,6 @@ class Arms:
     shown: str = ASSISTED
     other: str = BLIND
     kind: str = DOCUMENTS
-    confidence: float = 0.95
 
 
 @dataclass(frozen=True)
@@ -80,18 +79,18 @@ def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Cont
     >>> float(found.difference), float(found.shown), found.within
     (-1.0, 3.5, True)
     """
-    known = rows[rows["arm"].isin((arms.shown, arms.other)) & rows[column].notna()]
-    in_arms = known.groupby("annotator", observed=True)["arm"].nunique()
+    compared = rows[rows["arm"].isin((arms.shown, arms.other)) & rows[column].notna()]
+    in_arms = compared.groupby("annotator", observed=True)["arm"].nunique()
     pairs = list(in_arms.index[in_arms == 2])
     if pairs:
-        known = known[known["annotator"].isin(pairs)]
-    value = known[column].to_numpy(dtype=float)
-    seen = (known["arm"] == arms.shown).to_numpy(dtype=float)
+        compared = compared[compared["annotator"].isin(pairs)]
+    value = compared[column].to_numpy(dtype=float)
+    seen = (compared["arm"] == arms.shown).to_numpy(dtype=float)
     if not seen.sum() or seen.sum() == len(seen):
         arm = arms.other if seen.sum() else arms.shown
         return Contrast.undefined(f"the arm {arm} has no measured values")
-    person = pd.factorize(known["annotator"])[0]
-    cluster = pd.factorize(known["cluster"])[0]
+    person = pd.factorize(compared["annotator"])[0]
+    cluster = pd.factorize(compared["cluster"])[0]
     if pairs:
         apart = seen - _mean_of(np.asarray(seen, dtype=float), person)
         parts = np.column_stack([apart * (value - _mean_of(value, person)), apart * apart])
@@ -136,15 +135,15 @@ def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms:
     both = pd.factorize(cluster * (int(person.max()) + 1) + person)[0]
     value = float(statistic(parts.sum(axis=0)[None, :])[0])
     spreads = [
-        sums_interval(Clusters(code, kind).sums(parts), statistic, kind, confidence=arms.confidence)
+        sums_interval(Clusters(code, kind).sums(parts), statistic, kind)
         for code, kind in ((cluster, arms.kind), (person, PEOPLE), (both, UNITS))
     ]
-    wider = crossed_interval(value, *spreads, confidence=arms.confidence)
-    spread = _widened_by_arm(spreads[0], Clusters(cluster, arms.kind).sums(parts), arms.confidence)
+    wider = crossed_interval(value, *spreads)
+    spread = _widened_by_arm(spreads[0], Clusters(cluster, arms.kind).sums(parts))
     return Estimate(value, **spread, **wider)
 
 
-def _widened_by_arm(spread: dict[str, Any], sums: Numbers, confidence: float) -> dict[str, Any]:
+def _widened_by_arm(spread: dict[str, Any], sums: Numbers) -> dict[str, Any]:
     """Return the interval with the degrees of freedom of the clusters that separate the arms.
 
     With few blind items, most clusters say little about the difference. A cluster's weight therefore depends on its
@@ -155,14 +154,14 @@ def _widened_by_arm(spread: dict[str, Any], sums: Numbers, confidence: float) ->
     )
     if np.isnan(spread["ci_low"]) or not (weight**2).sum() > 0:
         return spread
-    return widened(spread, effective_freedom(weight), confidence)
+    return widened(spread, effective_freedom(weight))
 
 
-def spread_over_people(gaps: Numbers, confidence: float) -> dict[str, Any]:
+def spread_over_people(gaps: Numbers) -> dict[str, Any]:
     """Return the Student's t interval of the mean difference over people."""
     n = len(gaps)
     half = (
-        float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * float(gaps.std(ddof=1)) / math.sqrt(n)
+        float(scipy.special.stdtrit(n - 1, 0.975)) * float(gaps.std(ddof=1)) / math.sqrt(n)
         if n > 1
         else math.nan
     )
@@ -213,10 +212,10 @@ def contrast_alphas(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
     ----------
     rows : ``annotator, cluster, unit, criterion, arm, score, genuine``. Rows that are not genuine are left out.
     """
-    known = rows[rows["genuine"] & rows["arm"].isin((arms.shown, arms.other))]
-    cluster = pd.Series(pd.factorize(known["cluster"])[0], known.index)
+    compared = rows[rows["genuine"] & rows["arm"].isin((arms.shown, arms.other))]
+    cluster = pd.Series(pd.factorize(compared["cluster"])[0], compared.index)
     pairs, clusters = [], []
-    for _, part in known.groupby("criterion", sort=False, observed=True):
+    for _, part in compared.groupby("criterion", sort=False, observed=True):
         unit, units = pd.factorize(part["unit"])
         who, people = pd.factorize(part["annotator"])
         values = part["score"].to_numpy(dtype=float)
@@ -225,16 +224,16 @@ def contrast_alphas(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
         pairs.append((data.where(seen), data.where(~seen)))
         of_unit = cluster[part.index].groupby(unit).first().to_numpy()
         clusters.append(Clusters(of_unit, arms.kind))
-    found = mean_alpha_difference(pairs, clusters, confidence=arms.confidence)
+    difference = mean_alpha_difference(pairs, clusters)
     sides = []
     for name, arm in (("a", arms.shown), ("b", arms.other)):
-        value, n = found[f"alpha_{name}"], found[f"n_units_{name}"]
+        value, n = difference[f"alpha_{name}"], difference[f"n_units_{name}"]
         nothing = Estimate.undefined(_without_alpha(arm, n), n_units=n)
         sides.append(nothing if np.isnan(value) else Estimate(value, n_units=n))
-    if not found.defined:
-        reason = next((one.reason for one in sides if not one.defined), found.reason)
-        found = found.having(reason=reason)
-    return Contrast(found, sides[0], sides[1])
+    if not difference.defined:
+        reason = next((side.reason for side in sides if not side.defined), difference.reason)
+        difference = difference.having(reason=reason)
+    return Contrast(difference, sides[0], sides[1])
 
 
 def _without_alpha(arm: str, n: int) -> str:
@@ -273,13 +272,13 @@ def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
     blind = (rows["arm"] == arms.other) & rows["draft_score"].notna()
     if not planted.any():
         return Contrast.undefined("no wrong score was shown on purpose")
-    known = rows[planted | blind].reset_index(drop=True)
+    compared = rows[planted | blind].reset_index(drop=True)
     wrong = planted[planted | blind].to_numpy()
     score, draft, shown = (
-        known[name].to_numpy(dtype=float) for name in ("score", "draft_score", "shown_score")
+        compared[name].to_numpy(dtype=float) for name in ("score", "draft_score", "shown_score")
     )
     key = pd.factorize(
-        pd.MultiIndex.from_arrays([pd.factorize(known["criterion"])[0], pd.Series(draft).round(6)])
+        pd.MultiIndex.from_arrays([pd.factorize(compared["criterion"])[0], pd.Series(draft).round(6)])
     )[0]
     size = int(key.max()) + 1
     values = np.unique(shown[wrong])
@@ -287,42 +286,36 @@ def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
     column = np.clip(np.searchsorted(values, np.nan_to_num(shown)), 0, len(values) - 1)
 
     def shares(places: Any) -> tuple[float, float]:
-        own, others = places[wrong[places]], places[~wrong[places]]
-        if not len(own):
+        planted_rows, others = places[wrong[places]], places[~wrong[places]]
+        if not len(planted_rows):
             return math.nan, math.nan
-        caught = float((score[own] != shown[own]).mean())
+        caught = float((score[planted_rows] != shown[planted_rows]).mean())
         n = np.bincount(key[others], minlength=size)
         at = np.stack([np.bincount(key[others], equal[others, k], size) for k in range(len(values))], axis=1)
-        there = n[key[own]] > 0
+        there = n[key[planted_rows]] > 0
         if not there.any():
             return caught, math.nan
-        kept = own[there]
+        kept = planted_rows[there]
         by_itself = float((1 - at[key[kept], column[kept]] / n[key[kept]]).mean())
         # only planted errors with matching blind scores are compared
         return float((score[kept] != shown[kept]).mean()), by_itself
 
-    everything = np.arange(len(known))
+    everything = np.arange(len(compared))
     caught, avoided = shares(everything)
-    clusters = Clusters(pd.factorize(known["cluster"])[0], arms.kind)
+    clusters = Clusters(pd.factorize(compared["cluster"])[0], arms.kind)
     counts = {"n_shown": int(wrong.sum()), "n_other": int((~wrong).sum())}
     changed = (score[wrong] != shown[wrong]).astype(float)
-    own = Clusters(clusters.code[wrong], arms.kind).of(np.arange(int(wrong.sum())))
-    shown_estimate = Estimate(caught, **counts, **mean_interval(changed, own, (0.0, 1.0)))
+    of_planted = Clusters(clusters.code[wrong], arms.kind).of(np.arange(int(wrong.sum())))
+    shown_estimate = Estimate(caught, **counts, **mean_interval(changed, of_planted, (0.0, 1.0)))
     if math.isnan(avoided):
         nothing = Estimate.undefined(
             "no score without the draft has the criterion and draft score of a planted one"
         )
         return Contrast(nothing, shown_estimate, nothing)
     gap = caught - avoided
-    spread = _left_out(lambda p: shares(p)[0] - shares(p)[1], clusters, gap, arms)
+    spread = group_interval(lambda places: shares(places)[0] - shares(places)[1], clusters, gap, ceiling=1.0)
     difference = Estimate(gap, **counts, **spread)
     return Contrast(difference, shown_estimate, Estimate(avoided))
-
-
-def _left_out(
-    statistic: Callable[[Any], float], clusters: Clusters, value: float, arms: Arms
-) -> dict[str, Any]:
-    return group_interval(statistic, clusters, value, confidence=arms.confidence, ceiling=1.0)
 
 
 # First scores compared with the same people's final scores, after they saw the draft.
@@ -363,7 +356,7 @@ class FirstEffect:
     per_criterion: list[FirstCriterion]
 
 
-def first_effect(scores: pd.DataFrame, *, confidence: float = 0.95) -> FirstEffect:
+def first_effect(scores: pd.DataFrame) -> FirstEffect:
     """Return how people who scored first changed their scores after they saw the draft.
 
     Parameters
@@ -378,53 +371,53 @@ def first_effect(scores: pd.DataFrame, *, confidence: float = 0.95) -> FirstEffe
     >>> [float(share) for share in (found.shares.same_before, found.shares.same_after, found.adoption.value)]
     [0.25, 0.5, 0.25]
     """
-    known = scores[scores["arm"] == FIRST].dropna(subset=["score", "draft_score", "first_score"])
-    if not len(known):
+    rated = scores[scores["arm"] == FIRST].dropna(subset=["score", "draft_score", "first_score"])
+    if not len(rated):
         nothing = Estimate.undefined(NO_FIRST)
         shares = FirstShares(nothing, nothing, nothing, nothing, nothing)
         return FirstEffect(0, 0, shares, Spelled(nothing), nothing, nothing, [])
     return FirstEffect(
-        n=len(known),
-        n_instances=int(known["instance"].nunique()),
-        shares=_shares(known),
-        adoption=Spelled(_adoption(known, confidence), ("p_value", "replicates")),
-        alpha_before=_alpha(known, "first_score"),
-        alpha_after=_alpha(known, "score"),
+        n=len(rated),
+        n_instances=int(rated["instance"].nunique()),
+        shares=_shares(rated),
+        adoption=Spelled(_adoption(rated), ("p_value", "replicates")),
+        alpha_before=_alpha(rated, "first_score"),
+        alpha_after=_alpha(rated, "score"),
         per_criterion=[
             FirstCriterion(str(name), len(part), _shares(part))
-            for name, part in known.groupby("criterion", sort=False)
+            for name, part in rated.groupby("criterion", sort=False)
         ],
     )
 
 
-def _shares(known: pd.DataFrame) -> FirstShares:
-    draft, first, final = (known[name].astype(float) for name in ("draft_score", "first_score", "score"))
+def _shares(rated: pd.DataFrame) -> FirstShares:
+    draft, first, final = (rated[name].astype(float) for name in ("draft_score", "first_score", "score"))
     nearer = (first - draft).abs() - (final - draft).abs()
     shares = (first == draft, final == draft, nearer > 0, nearer < 0, nearer == 0)
-    return FirstShares(*(Estimate(float(share.mean()), n=len(known)) for share in shares))
+    return FirstShares(*(Estimate(float(share.mean()), n=len(rated)) for share in shares))
 
 
-def _adoption(known: pd.DataFrame, confidence: float) -> Estimate:
+def _adoption(rated: pd.DataFrame) -> Estimate:
     """Return P(score = draft) after minus before."""
     draft, first, final = (
-        known[name].to_numpy(dtype=float) for name in ("draft_score", "first_score", "score")
+        rated[name].to_numpy(dtype=float) for name in ("draft_score", "first_score", "score")
     )
-    names = known["cluster"] if "cluster" in known else known["instance"]
-    kind = DOCUMENTS if names.nunique() < known["instance"].nunique() else INSTANCES
-    clusters = parse_clusters(names, len(known), kind)
+    names = rated["cluster"] if "cluster" in rated else rated["instance"]
+    kind = DOCUMENTS if names.nunique() < rated["instance"].nunique() else INSTANCES
+    clusters = parse_clusters(names, len(rated), kind)
     gain = (final == draft).astype(float) - (first == draft)
-    sums = clusters.sums(np.column_stack([gain, np.ones(len(known))]))
-    spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], kind, confidence=confidence)
-    return Estimate(gain.mean(), n=len(known), **share_limits(spread))
+    sums = clusters.sums(np.column_stack([gain, np.ones(len(rated))]))
+    spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], kind)
+    return Estimate(gain.mean(), n=len(rated), **share_limits(spread))
 
 
-def _alpha(known: pd.DataFrame, column: str) -> Estimate:
+def _alpha(rated: pd.DataFrame, column: str) -> Estimate:
     """Return ordinal alpha of the scores in a column, the mean over criteria."""
     parts = []
-    for _, part in known.groupby("criterion", sort=False, observed=True):
+    for _, part in rated.groupby("criterion", sort=False, observed=True):
         (unit, units), (who, people) = pd.factorize(part["instance"]), pd.factorize(part["annotator"])
         values: Any = part[column].to_numpy(dtype=float)
         parts.append(encode_ratings(who, unit, values, tuple(people), list(units)))
-    found = mean_alpha(parts, [Clusters(np.arange(data.n_units)) for data in parts])
+    mean = mean_alpha(parts, [Clusters(np.arange(data.n_units)) for data in parts])
     n = sum(int((data.per_unit > 1).sum()) for data in parts)
-    return Estimate(float(found), reason=found.reason, n_units=n)
+    return Estimate(float(mean), reason=mean.reason, n_units=n)

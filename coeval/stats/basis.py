@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from coeval.stats.clusters import FEW
+from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.frames import BLIND, FIRST, StudyFrames, is_planted
 
 ALL_ARMS = ""
@@ -113,4 +113,4 @@ def _has_unaided(study: StudyFrames) -> bool:
     """Return whether two or more people gave unaided scores in enough clusters for a separate headline."""
     units = study.unaided["unit"].value_counts()
     shared = units.index[units > 1].to_numpy(dtype="int64")
-    return len(shared) > 0 and study.clusters.of(shared).n >= FEW
+    return len(shared) > 0 and study.clusters.of(shared).n >= VERDICT_FROM

@@ -18,8 +18,11 @@ import scipy
 from coeval.stats.estimates import NO_ERROR, t_limits
 from coeval.stats.rating_matrix import Codes, Numbers, renumbered
 
-FEW = 10
+ROUGH_BELOW = 10
 """With fewer clusters, an interval relies on Student's t alone, and the report says so."""
+
+VERDICT_FROM = 10
+"""The smallest number of clusters for a verdict on agreement, or for a plan."""
 
 GROUPS = 50
 """The largest number of groups of clusters to leave out, for statistics that are not sums."""
@@ -113,11 +116,7 @@ def sums_interval(
 
 
 def mean_interval(
-    values: Numbers,
-    clusters: Clusters,
-    scale: tuple[float, float] | None = None,
-    *,
-    confidence: float = 0.95,
+    values: Numbers, clusters: Clusters, scale: tuple[float, float] | None = None
 ) -> dict[str, Any]:
     """Return the interval of a mean over clusters of different sizes.
 
@@ -126,17 +125,17 @@ def mean_interval(
     share; see ``bounded_interval``.
     """
     sums = clusters.sums(np.column_stack([values, np.ones(len(values))]))
-    spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind, confidence=confidence)
+    spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind)
     freedom = effective_freedom(sums[:, 1])
     if scale is not None:
         return spread | bounded_interval(
             float(np.mean(values)), spread["se"], len(sums), freedom, scale,
-            confidence=confidence, kind=spread["interval_kind"],
+            kind=spread["interval_kind"],
         )  # fmt: skip
     if np.isnan(spread["ci_low"]):
         return spread
     t = abs(float(sums[:, 0].sum() / len(values))) / spread["se"]
-    return widened(spread, freedom, confidence) | {
+    return widened(spread, freedom) | {
         "interval_kind": f"{spread['interval_kind']}, with {freedom:.1f} effective degrees of freedom",
         "p_value": 2 * float(scipy.special.stdtr(freedom, -t)),
     }
@@ -194,10 +193,10 @@ def effective_freedom(weights: Numbers) -> float:
     return max(float(weights.sum() ** 2 / (weights**2).sum()) - 1, 1.0)
 
 
-def widened(spread: dict[str, Any], freedom: float, confidence: float = 0.95) -> dict[str, Any]:
+def widened(spread: dict[str, Any], freedom: float) -> dict[str, Any]:
     """Return a jackknife interval made wider: its Student's t has only ``freedom`` degrees of freedom."""
-    tail, few = (1 + confidence) / 2, spread["clusters"] - 1
-    more = float(scipy.special.stdtrit(freedom, tail) - scipy.special.stdtrit(few, tail)) * spread["se"]
+    few = spread["clusters"] - 1
+    more = float(scipy.special.stdtrit(freedom, 0.975) - scipy.special.stdtrit(few, 0.975)) * spread["se"]
     return spread | {
         "ci_low": spread["ci_low"] - max(more, 0.0),
         "ci_high": spread["ci_high"] + max(more, 0.0),
@@ -260,16 +259,14 @@ def jackknife_interval(
     }
 
 
-def fisher_interval(
-    value: float, without: Numbers, kind: str, *, confidence: float = 0.95, n: int | None = None
-) -> dict[str, Any]:
+def fisher_interval(value: float, without: Numbers, kind: str, *, n: int | None = None) -> dict[str, Any]:
     """Return the interval of a correlation: ``jackknife_interval`` on Fisher's scale, atanh r, and back.
 
     The error of a correlation shrinks as it nears 1. On the correlation's own scale, intervals of 8 to 20 documents
     cover .87-.94; on Fisher's scale, .92-.97. ``se`` and ``bias`` are on the correlation's own scale.
     """
-    plain = jackknife_interval(value, without, kind, confidence=confidence, n=n)
-    spread = jackknife_interval(_to_fisher(value), _to_fisher(without), kind, confidence=confidence, n=n)
+    plain = jackknife_interval(value, without, kind, n=n)
+    spread = jackknife_interval(_to_fisher(value), _to_fisher(without), kind, n=n)
     return spread | {
         "ci_low": float(np.minimum(np.tanh(spread["ci_low"]), value)),
         "ci_high": float(np.maximum(np.tanh(spread["ci_high"]), value)),
@@ -284,9 +281,7 @@ def _to_fisher(values: Any) -> Any:
     return np.arctanh(np.clip(values, -1 + 1e-6, 1 - 1e-6))
 
 
-def drawn_interval(
-    value: float, drawn: Numbers, kind: str, *, confidence: float = 0.95, n: int
-) -> dict[str, Any]:
+def drawn_interval(value: float, drawn: Numbers, kind: str, *, n: int) -> dict[str, Any]:
     """Return value -+ t(n - 1) sd of the values from resampled clusters, for a statistic that jumps.
 
     A rank correlation jumps when one cluster is left out, so the jackknife fails; resampling does not. Both intervals
@@ -302,8 +297,8 @@ def drawn_interval(
         "clusters": n,
         "replicates": len(drawn),
         "replicates_left_out": len(drawn) - len(kept),
-        "confidence": confidence,
-        **t_limits(value, known, df, confidence),
+        "confidence": 0.95,
+        **t_limits(value, known, df),
         "p_value": 2 * float(scipy.special.stdtr(df, -abs(value) / known)),
     }
 
@@ -313,7 +308,6 @@ def group_interval(
     clusters: Clusters,
     value: float,
     *,
-    confidence: float = 0.95,
     ceiling: float | None = None,
 ) -> dict[str, Any]:
     """Return the interval of any statistic, recomputed without each group of clusters.
@@ -326,7 +320,7 @@ def group_interval(
     group = clusters.groups()
     names = range(int(group.max()) + 1) if len(group) else range(0)
     without = np.array([statistic(np.flatnonzero(group != name)) for name in names])
-    spread = jackknife_interval(value, without, clusters.kind, confidence=confidence, n=clusters.n)
+    spread = jackknife_interval(value, without, clusters.kind, n=clusters.n)
     return spread if ceiling is None else cut(spread, -ceiling, ceiling)
 
 
@@ -343,8 +337,6 @@ def crossed_interval(
     by_cluster: dict[str, Any],
     by_people: dict[str, Any],
     by_both: dict[str, Any],
-    *,
-    confidence: float = 0.95,
 ) -> dict[str, Any]:
     """Return an interval that applies to other clusters and other people.
 
@@ -360,5 +352,5 @@ def crossed_interval(
     people, clusters = by_people["clusters"], by_cluster["clusters"]
     of_cluster, of_people, of_both = (part["se"] ** 2 for part in (by_cluster, by_people, by_both))
     se = float(np.sqrt(np.max([of_cluster + of_people - of_both, of_cluster, of_people])))
-    spread = t_limits(value, se, min(people, clusters) - 1, confidence)
+    spread = t_limits(value, se, min(people, clusters) - 1)
     return {"people_ci_low": spread["ci_low"], "people_ci_high": spread["ci_high"], "people": people}

@@ -242,11 +242,11 @@ class StudyFrames:
 
         Scores from asking again often contradict the model's first words, so they count only if the reader wants it.
         """
-        known = self.drafts.dropna(subset=["score"])
-        if "again" in known and not self.asked_again:
-            known = known[~known["again"].astype(bool)]
-        known = known.reset_index(drop=True)
-        return known.assign(score=known["score"].astype(float), unit=self._unit_codes(known))
+        scored = self.drafts.dropna(subset=["score"])
+        if "again" in scored and not self.asked_again:
+            scored = scored[~scored["again"].astype(bool)]
+        scored = scored.reset_index(drop=True)
+        return scored.assign(score=scored["score"].astype(float), unit=self._unit_codes(scored))
 
     @cached_property
     def units(self) -> pd.DataFrame:

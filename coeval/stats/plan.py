@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from coeval.domain.studies import StoppingRule
-from coeval.stats.clusters import FEW, sums_interval
+from coeval.stats.clusters import VERDICT_FROM, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
@@ -38,7 +38,7 @@ class Needed:
     high: int | None
 
 
-def documents_for_width(se: float, documents: int, width: float, confidence: float = 0.95) -> Needed:
+def documents_for_width(se: float, documents: int, width: float) -> Needed:
     """Return the number of documents for an interval of +-``width``, from the standard error in a pilot.
 
     The error falls with the square root of the number of documents. The interval is Student's t.
@@ -51,14 +51,11 @@ def documents_for_width(se: float, documents: int, width: float, confidence: flo
     >>> documents_for_width(0.05, 25, 0.05)
     Needed(documents=99, low=72, high=150)
     """
-    tail = (1 + confidence) / 2
-    return _needed(se, documents, width, lambda df: scipy.special.stdtrit(df, tail))
+    return _needed(se, documents, width, lambda df: scipy.special.stdtrit(df, 0.975))
 
 
-def documents_for_difference(
-    se: float, documents: int, points: float, *, power: float = POWER, confidence: float = 0.95
-) -> Needed:
-    """Return the number of documents that detect a difference of ``points``, two-sided, with this ``power``.
+def documents_for_difference(se: float, documents: int, points: float) -> Needed:
+    """Return the number of documents that detect a difference of ``points``, two-sided, with the probability ``POWER``.
 
     Parameters
     ----------
@@ -67,9 +64,8 @@ def documents_for_difference(
     >>> documents_for_difference(0.1, 20, 0.3).documents
     20
     """
-    tail = (1 + confidence) / 2
     return _needed(
-        se, documents, points, lambda df: scipy.special.stdtrit(df, tail) + scipy.special.stdtrit(df, power)
+        se, documents, points, lambda df: scipy.special.stdtrit(df, 0.975) + scipy.special.stdtrit(df, POWER)
     )
 
 
@@ -100,9 +96,7 @@ HALVINGS = 30
 """The number of halvings in the search for a limit, far more than any displayed number needs."""
 
 
-def betting_interval(
-    values: Numbers, low: float, high: float, confidence: float = 0.95
-) -> tuple[float, float]:
+def betting_interval(values: Numbers, low: float, high: float) -> tuple[float, float]:
     """Return a confidence sequence for the mean of bounded values, valid at every look.
 
     A gambler bets that the mean is above (or below) m. If m is the true mean, the probability that the capital ever
@@ -125,7 +119,7 @@ def betting_interval(
     if not len(values):
         return low, high
     scaled = np.clip((np.asarray(values, dtype=float) - low) / (high - low), 0.0, 1.0)
-    tail = (1 - confidence) / 2
+    tail = 0.025
     lower, upper = _lower_limit(scaled, tail), 1 - _lower_limit(1 - scaled, tail)
     return low + (high - low) * lower, low + (high - low) * upper
 
@@ -375,10 +369,10 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
     if not pilot.scored:
         yield "Nobody has scored anything yet: come back after a pilot."
         return
-    if 0 < pilot.documents < FEW:
+    if 0 < pilot.documents < VERDICT_FROM:
         yield (
-            f"It is too early to plan: agreement rests on {_count(pilot.documents, pilot.kind)}, and at least {FEW} "
-            "are needed. The numbers below are rough."
+            f"It is too early to plan: agreement rests on {_count(pilot.documents, pilot.kind)}, and at least "
+            f"{VERDICT_FROM} are needed. The numbers below are rough."
         )
     yield f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
     if not pilot.alpha.defined or plan.alpha.documents is None and not pilot.alpha.details.get("se"):

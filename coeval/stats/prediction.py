@@ -26,7 +26,6 @@ def jury_mean(
     clusters_unlabeled: Any = None,
     kind: str = UNITS,
     finite: bool = False,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return the people's mean, improved by a jury of judges with cross-fitting, with Student's t over clusters.
 
@@ -67,14 +66,14 @@ def jury_mean(
         "n_judges": sample.judged.shape[1],
         "clusters": sample.own.n,
         "resampled": sample.own.kind,
-        "confidence": confidence,
+        "confidence": 0.95,
         "interval_kind": f"prediction-powered, cross-fitted, t over {sample.own.kind} with labels",
     }
     if sample.own.n < 3:
         return Estimate.undefined("fewer than three clusters are labelled", **counts)
     if not len(sample.rest):
         return Estimate.undefined("no item is left that only judges scored", **counts)
-    found = _cross_fitted(sample, finite, confidence)
+    found = _cross_fitted(sample, finite)
     if found["fell_back"]:
         counts["interval_kind"] = f"plain mean of the labels, t over {sample.own.kind} with labels"
     return Estimate(**found, **counts)
@@ -117,7 +116,7 @@ def _named(clusters: Any, size: int) -> list[Any]:
     return named
 
 
-def _cross_fitted(sample: _Sample, finite: bool, confidence: float) -> dict[str, Any]:
+def _cross_fitted(sample: _Sample, finite: bool) -> dict[str, Any]:
     """Return the corrected mean, its error and interval, and the worth of one label."""
     labels, own = sample.labels, sample.own
     x, rest = _standardised(sample.judged, sample.rest)
@@ -140,7 +139,7 @@ def _cross_fitted(sample: _Sample, finite: bool, confidence: float) -> dict[str,
     theta, se = float((labels if fell_back else left).mean()), float(plain if fell_back else se)
     return {
         "value": theta,
-        **t_limits(theta, se, effective_freedom(np.bincount(own.code).astype(float)), confidence),
+        **t_limits(theta, se, effective_freedom(np.bincount(own.code).astype(float))),
         "lam": _slope(labels, x @ mean_weight) if mean_weight.any() and not fell_back else 0.0,
         "fell_back": fell_back,
         "classical": labels.mean(),

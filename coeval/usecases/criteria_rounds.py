@@ -373,8 +373,10 @@ def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | N
     """Return the criterion for an accepted wording, with the name, scale and guide of the criterion that it
     replaces.
     """
-    taken = [one for one in criteria.list_wordings(db, task.id) if one.taken and one.text == text]
-    members = {one.id: one for one in (previous.criteria if previous else ())}
+    taken = [
+        wording for wording in criteria.list_wordings(db, task.id) if wording.taken and wording.text == text
+    ]
+    members = {wording.id: wording for wording in (previous.criteria if previous else ())}
     before = members.get(taken[-1].criterion) if taken else None
     if before is None:
         return None

@@ -93,15 +93,17 @@ def parse_criteria_lines(lines: Sequence[str], scale: Scale) -> list[Criterion]:
         text = normalize_name(line)
         if not text or text.startswith("#"):
             continue
-        own = _SCALE.fullmatch(text)
-        if own and int(own["low"]) >= int(own["high"]):
-            raise InputError(f"Line {number}: the scale {own['low']}-{own['high']} must rise, such as 1-5.")
-        member = Criterion(own["text"] if own else text, origin=Origin.HUMAN, scale=scale)
-        if own:
+        scaled = _SCALE.fullmatch(text)
+        if scaled and int(scaled["low"]) >= int(scaled["high"]):
+            raise InputError(
+                f"Line {number}: the scale {scaled['low']}-{scaled['high']} must rise, such as 1-5."
+            )
+        member = Criterion(scaled["text"] if scaled else text, origin=Origin.HUMAN, scale=scale)
+        if scaled:
             member = replace(
                 member,
-                scale=Scale(int(own["low"]), int(own["high"])),
-                question=own["question"] or "",
+                scale=Scale(int(scaled["low"]), int(scaled["high"])),
+                question=scaled["question"] or "",
             )
         if member.text in members:
             raise InputError(

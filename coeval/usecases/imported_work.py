@@ -257,39 +257,39 @@ class _Submissions:
                     self.people[name] = imports.add_person(db, self.staging.batch, name, group).id
 
     def _build(
-        self, uid: str, given: ImportedSubmission, instance: int
+        self, uid: str, submission: ImportedSubmission, instance: int
     ) -> tuple[dict[str, Any], list[ScrutinyRow]]:
         """Return the values of a submission by column, and its rows."""
-        criterion = self.names.get_criterion(given.criterion)
+        criterion = self.names.get_criterion(submission.criterion)
         said: dict[str, Any] = {
             "uid": uid,
-            "annotator": self.people[given.person],
+            "annotator": self.people[submission.person],
             "instance": instance,
             "criterion": criterion,
-            "score": given.score,
-            "arm": given.arm,
-            "active_ms": given.active_ms,
+            "score": submission.score,
+            "arm": submission.arm,
+            "active_ms": submission.active_ms,
         }
-        run = self.runs.get(given.run)
+        run = self.runs.get(submission.run)
         draft = self.get_draft(run, instance, criterion) if run else None
         if draft:
-            said |= {"draft": draft.id, "shown_score": _shown_score(given, draft)}
+            said |= {"draft": draft.id, "shown_score": _shown_score(submission, draft)}
         for column in ("planted", "opened_at", "submitted_at"):
-            if told := getattr(given, column):
+            if told := getattr(submission, column):
                 said[column] = told
-        return said, [_with_id(row, draft) for row in given.rows]
+        return said, [_with_id(row, draft) for row in submission.rows]
 
 
-def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> str:
+def _key(slug: str, submission: ImportedSubmission, instances: Mapping[str, int]) -> str:
     """Return the key of a submission, made from its content, to recognise an identical one.
 
     It begins with the number of the instance. Work on one instance is adjacent in a file, so its keys are
     adjacent in the index, and a portion changes few index pages.
     """
-    rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in given.rows]
-    content = [slug, given.person, given.instance, given.criterion, given.score, rows,
-               given.opened_at, given.submitted_at, given.arm, given.run]  # fmt: skip
-    return f"{instances[given.instance]}-import-{hashlib.sha256(to_json(content).encode()).hexdigest()}"
+    rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in submission.rows]
+    content = [slug, submission.person, submission.instance, submission.criterion, submission.score, rows,
+               submission.opened_at, submission.submitted_at, submission.arm, submission.run]  # fmt: skip
+    return f"{instances[submission.instance]}-import-{hashlib.sha256(to_json(content).encode()).hexdigest()}"
 
 
 def _shown_score(given: ImportedSubmission, draft: Draft) -> float | None:

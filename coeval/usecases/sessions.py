@@ -216,16 +216,16 @@ def disable_account(context: Context, person: Person, name: str) -> None:
         InputError: they are the only owner who can sign in, or the person who asks.
     """
     with context.store.write() as db:
-        found = require_person(db, name)
-        if found.id == person.id:
+        member = require_person(db, name)
+        if member.id == person.id:
             raise InputError("This is your own account: ask another owner to disable it.")
-        if people.is_disabled(db, found.id):
+        if people.is_disabled(db, member.id):
             return
-        if found.role is Role.OWNER and not people.count_owners(db, besides=found.id):
+        if member.role is Role.OWNER and not people.count_owners(db, besides=member.id):
             raise InputError(f"{name} is the only owner: make somebody else an owner first.")
-        people.disable(db, found.id, person.name)
-        people.revoke_all_sessions(db, found.id)
-        people.revoke_invitations_by(db, found.id)
+        people.disable(db, member.id, person.name)
+        people.revoke_all_sessions(db, member.id)
+        people.revoke_invitations_by(db, member.id)
 
 
 @use_case(OWNERS)

@@ -101,16 +101,16 @@ def _describe(db: Database, task: Task) -> StudyOutline:
 
 
 def _list_lines(instances: Iterator[Instance]) -> Iterator[bytes]:
-    for one in instances:
+    for instance in instances:
         fields = {
-            "instance": one.external_id,
-            "input": chat_to_json(one.input),
-            "output": chat_to_json(one.output),
-            "document": one.document,
-            "system": one.system,
-            "reference": one.reference,
+            "instance": instance.external_id,
+            "input": chat_to_json(instance.input),
+            "output": chat_to_json(instance.output),
+            "document": instance.document,
+            "system": instance.system,
+            "reference": instance.reference,
         }
-        context = {_name_column(name): value for name, value in one.context.items()}
+        context = {_name_column(name): value for name, value in instance.context.items()}
         yield (json.dumps(fields | context, ensure_ascii=False) + "\n").encode()
 
 

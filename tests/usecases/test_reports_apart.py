@@ -16,11 +16,13 @@ from coeval.stats.frames import StudyFrames
 from coeval.store.engines.sqlite_file import connect
 from coeval.ui.app.agreement.sections import SECTIONS, get_pages
 from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.reports import report_cache as kept
-from coeval.usecases.reports.report_cache import Reading, Readings, Statistic
+from coeval.usecases.reports import statistics as kept
 from coeval.usecases.reports.report_process import HelperEndedError
 from coeval.usecases.reports.statistics import (
     EVERY,
+    Reading,
+    Readings,
+    Statistic,
     compute_apart,
     get_paper_tables,
     get_reading,

@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from coeval.cli.results import Parsers, report
-from coeval.cli.run_options import add_price_options, read_prices
+from coeval.cli.results import Parsers, add_price_options, read_prices, report
 from coeval.errors import InputError
 from coeval.usecases.access import OPERATOR, Context
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from coeval.domain import Answer, Ask, Criterion, Instance, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
-from coeval.llm.assistants.catalogue import Assistant, describe_assistants, render_assistant_scores
+from coeval.llm.assistants import Assistant, describe_assistants, render_assistant_scores
 from coeval.llm.prompting.questions import build_object, build_text, render_request
 from coeval.llm.prompting.template_files import (
     JudgeOptions,

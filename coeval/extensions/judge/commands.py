@@ -9,8 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coeval.cli.results import Parsers
-from coeval.cli.run_options import add_price_options, build_json_option, print_json, read_prices
+from coeval.cli.results import Parsers, add_price_options, build_json_option, print_json, read_prices
 from coeval.extensions.judge.commands_study import add_making, write_whole
 
 if TYPE_CHECKING:

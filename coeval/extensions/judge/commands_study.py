@@ -11,13 +11,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coeval.cli.results import may_ask, report
-from coeval.cli.run_options import (
+from coeval.cli.results import (
     add_asked_again_option,
     add_judging_options,
     build_json_option,
+    may_ask,
     print_json,
     read_judging_options,
+    report,
 )
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.drafting.model_requests import MAX_TOKENS

@@ -57,9 +57,7 @@ def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = ARMS)
         point = float(statistic(sums.sum(axis=0)[None, :])[0])
         if math.isnan(point):
             return Contrast.undefined("the scores of an arm are all the same, or too few")
-        values.append(
-            Estimate(point, **sums_interval(sums, statistic, arms.kind, confidence=arms.confidence))
-        )
+        values.append(Estimate(point, **sums_interval(sums, statistic, arms.kind)))
     n = {"n_shown": sum(counts[::2]), "n_other": sum(counts[1::2])}
     return Contrast(values[0].having(**n), values[1], values[2])
 
@@ -110,11 +108,11 @@ def contrast_people(
         return Contrast.undefined(f"fewer than two people have {FEWEST} scores that differ in each arm")
     means = [float(side.mean()) for side in sides]
     if len(both) > 1:
-        spread = spread_over_people(sides[0] - sides[1], arms.confidence)
+        spread = spread_over_people(sides[0] - sides[1])
         low, high = spread["people_ci_low"], spread["people_ci_high"]
         how = "Student's t over people's own differences"
     else:
-        low, high = _welch(sides[0], sides[1], arms.confidence)
+        low, high = _welch(sides[0], sides[1])
         how = "Welch's t over people"
     details = {"ci_low": low, "ci_high": high, "interval_kind": how, "resampled": PEOPLE}
     difference = Estimate(
@@ -126,7 +124,7 @@ def contrast_people(
     return Contrast(difference, shown, other, len(both) > 1)
 
 
-def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
+def _welch(a: Numbers, b: Numbers) -> tuple[float, float]:
     """Return the confidence limits of the difference between two means with unequal variances (Welch 1947)."""
     parts = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
     total = sum(parts)
@@ -134,5 +132,5 @@ def _welch(a: Numbers, b: Numbers, confidence: float) -> tuple[float, float]:
     if not total > 0:
         return math.nan, math.nan
     df = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
-    spread = t_limits(middle, math.sqrt(total), df, confidence)
+    spread = t_limits(middle, math.sqrt(total), df)
     return spread["ci_low"], spread["ci_high"]

@@ -367,15 +367,19 @@ def _normalise(answer: object) -> object:
     kept = {
         name: value for name, value in answer.items() if name not in ("name", "legend", "confidence", "score")
     }
-    for own, key in (("noul", "noul"), ("predicate", "probability")):
-        if answer.get("type") == own:
+    for kind, key in (("noul", "noul"), ("predicate", "probability")):
+        if answer.get("type") == kind:
             chance = answer.get(key)
             chances = None
             if isinstance(chance, int | float) and not isinstance(chance, bool):
                 chances = {"no": 1 - chance, "yes": chance}
             return {"type": "yes_no", "probabilities": chances}
-    given = answer.get("probabilities")
-    if isinstance(given, list):
-        pairs = [(str(one.get("value")), one.get("probability")) for one in given if isinstance(one, dict)]
-        kept["probabilities"] = dict(pairs) if len(dict(pairs)) == len(given) else None
+    probabilities = answer.get("probabilities")
+    if isinstance(probabilities, list):
+        pairs = [
+            (str(entry.get("value")), entry.get("probability"))
+            for entry in probabilities
+            if isinstance(entry, dict)
+        ]
+        kept["probabilities"] = dict(pairs) if len(dict(pairs)) == len(probabilities) else None
     return kept

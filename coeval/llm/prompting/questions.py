@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -87,9 +86,6 @@ def build_object(properties: dict[str, object]) -> dict[str, object]:
     }
 
 
-T = TypeVar("T")
-
-
 def render_request(
     name: str,
     values: Mapping[str, object],
@@ -129,19 +125,6 @@ def render_again(
     words = load_template("reask", folder).render({"problem": problem.rstrip("."), "form": form})
     turns = (*request.messages, Message("assistant", answer), Message("user", words))
     return replace(request, messages=turns, schema=schema, lined=lined)
-
-
-async def ask_all(questions: Iterable[Awaitable[T]]) -> list[T]:
-    """Return all results in order. If one fails, the others finish first, because they are paid for.
-
-    Raises:
-        ModelError: the first failure.
-    """
-    results = await asyncio.gather(*questions, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return [result for result in results if not isinstance(result, BaseException)]
 
 
 # Add worked examples to a question, after the criterion's own examples. They cannot close the question's tags.

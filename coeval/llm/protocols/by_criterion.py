@@ -24,9 +24,9 @@ from coeval.domain import (
     Scale,
     lowest_rung,
 )
-from coeval.llm.prompting.questions import ask_all, evaluation_schema, evaluations_schema, render_request
+from coeval.llm.prompting.questions import evaluation_schema, evaluations_schema, render_request
 from coeval.llm.prompting.template_files import JudgeOptions, render_case, render_cases, render_criterion
-from coeval.llm.protocols.ladder import ScoreQuestion, Verdict
+from coeval.llm.protocols.ladder import ScoreQuestion, Verdict, ask_all
 from coeval.llm.protocols.protocol import (
     Item,
     Items,

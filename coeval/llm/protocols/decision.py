@@ -28,9 +28,9 @@ from coeval.domain import (
 )
 from coeval.errors import InputError
 from coeval.llm.client.failures import UNREAD, CallError
-from coeval.llm.prompting.questions import ask_all
 from coeval.llm.prompting.template_files import load_template, render_criterion, render_sample, task_values
 from coeval.llm.protocols.by_criterion import ConclusionScoreEvidence
+from coeval.llm.protocols.ladder import ask_all
 from coeval.llm.protocols.protocol import (
     Brief,
     Item,

@@ -7,8 +7,9 @@ keeps the rung on which its score was obtained.
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -92,6 +93,19 @@ def rung_of(answer: Answer, form: str) -> Rung:
     if form != "JSON":
         return Rung.LABEL
     return Rung.SCHEMA if answer.response_format == "json_schema" else Rung.JSON
+
+
+async def ask_all(questions: Iterable[Awaitable[T]]) -> list[T]:
+    """Return all results in order. If one fails, the others finish first, because they are paid for.
+
+    Raises:
+        ModelError: the first failure.
+    """
+    results = await asyncio.gather(*questions, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]
 
 
 async def ask_in_form(

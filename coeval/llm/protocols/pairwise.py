@@ -14,7 +14,6 @@ from coeval.errors import InputError
 from coeval.llm.client.failures import UNREAD, CallError
 from coeval.llm.prompting.questions import (
     MAX_WORDS,
-    ask_all,
     build_object,
     build_text,
     render_again,
@@ -23,6 +22,7 @@ from coeval.llm.prompting.questions import (
 from coeval.llm.prompting.template_files import list_shared_images, render_guided, render_pair, task_values
 from coeval.llm.protocols.by_criterion import given_words
 from coeval.llm.protocols.ladder import (
+    ask_all,
     ask_in_form,
     is_whole,
     join_answers,

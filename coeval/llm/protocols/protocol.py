@@ -17,7 +17,7 @@ import coeval.llm.protocols
 from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, Request, Task
 from coeval.errors import InputError
 from coeval.extending import load_parts
-from coeval.llm.assistants.catalogue import Assistant
+from coeval.llm.assistants import Assistant
 from coeval.llm.prompting.template_files import JudgeOptions, hash_templates
 
 Questions = list[tuple[Request, int]]

@@ -223,13 +223,17 @@ def _has_other_score(members: Mapping[str, Any], score: float | None, name: str)
 def _entries(found: FoundJson) -> Iterator[Mapping[str, Any]]:
     """Yield the entries with the number of a criterion in a JSON value."""
     value = found.value
-    lists = [value] if isinstance(value, list) else [one for one in value.values() if isinstance(one, list)]
+    lists = (
+        [value] if isinstance(value, list) else [entry for entry in value.values() if isinstance(entry, list)]
+    )
     if isinstance(value, dict) and "criterion" in value:
         lists = [[value]]
     elif isinstance(value, dict) and not lists:
         lists = [[{"criterion": name, "score": score} for name, score in value.items()]]
     for listed in lists:
-        yield from (one for one in listed[:MAX_ENTRIES] if isinstance(one, dict) and "criterion" in one)
+        yield from (
+            entry for entry in listed[:MAX_ENTRIES] if isinstance(entry, dict) and "criterion" in entry
+        )
 
 
 # Lines

@@ -36,7 +36,6 @@ def krippendorff_alpha(
     level: str = "ordinal",
     *,
     clusters: Any = None,
-    confidence: float = 0.95,
     value_domain: Sequence[Any] | None = None,
 ) -> Estimate:
     """Return Krippendorff's alpha, with an interval that leaves out one cluster at a time.
@@ -74,12 +73,10 @@ def krippendorff_alpha(
     data, known = parse_ratings(ratings, value_domain), check_level(level)
     _check_words(data, known)
     parsed = parse_clusters(clusters, data.n_units)
-    return alpha_levels(data, parsed, (known,), confidence=confidence)[known]
+    return alpha_levels(data, parsed, (known,))[known]
 
 
-def alpha_levels(
-    data: Ratings, clusters: Clusters, levels: Sequence[Level], *, confidence: float = 0.95
-) -> dict[Level, Estimate]:
+def alpha_levels(data: Ratings, clusters: Clusters, levels: Sequence[Level]) -> dict[Level, Estimate]:
     """Return alpha at several levels, as ``krippendorff_alpha``.
 
     Parameters
@@ -91,7 +88,7 @@ def alpha_levels(
     defined = [level for level in levels if by_level[level].defined]
     for level in defined:
         value = float(by_level[level])
-        spread = clustered_interval(units, _at(level), value, confidence)
+        spread = clustered_interval(units, _at(level), value)
         by_level[level] = by_level[level].having(**spread)
     return by_level
 
@@ -152,8 +149,6 @@ def mean_alpha(
     parts: Sequence[Ratings],
     clusters: Sequence[Clusters],
     level: Level = "ordinal",
-    *,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return the mean of the criteria's alphas, with an interval that leaves out each cluster of all criteria.
 
@@ -172,21 +167,21 @@ def mean_alpha(
     whole = max((code.n for code in clusters), default=0)
     everything = [_numbered_alike(data, code, whole) for data, code in zip(parts, clusters, strict=True)]
     alphas = [alpha_of(units, level) for units in everything]
-    known = [units for units, alpha in zip(everything, alphas, strict=True) if alpha.defined]
-    details = {"level": level, "n_criteria": len(known), "n_criteria_left_out": len(parts) - len(known)}
-    if not known:
+    defined = [units for units, alpha in zip(everything, alphas, strict=True) if alpha.defined]
+    details = {"level": level, "n_criteria": len(defined), "n_criteria_left_out": len(parts) - len(defined)}
+    if not defined:
         return Estimate.undefined(alphas[0].reason or "" if alphas else "there is no criterion", **details)
     value = float(np.mean([float(alpha) for alpha in alphas if alpha.defined]))
-    there = np.any([np.diff(units.held.indptr) > 0 for units in known], axis=0)
-    n, kind = int(there.sum()), known[0].kind
-    known = grouped([replace(units, held=units.held[there], clusters=n) for units in known])
-    if not any(units.is_skewed for units in known):
-        without = np.mean([units.without_each(_at(level)) for units in known], axis=0)
-        spread = jackknife_interval(value, without, kind, confidence=confidence, n=n)
+    there = np.any([np.diff(units.held.indptr) > 0 for units in defined], axis=0)
+    n, kind = int(there.sum()), defined[0].kind
+    defined = grouped([replace(units, held=units.held[there], clusters=n) for units in defined])
+    if not any(units.is_skewed for units in defined):
+        without = np.mean([units.without_each(_at(level)) for units in defined], axis=0)
+        spread = jackknife_interval(value, without, kind, n=n)
         return Estimate(value, **cut(spread, -np.inf, 1.0), **details)
-    whole_alphas, left_out = zip(*(_with_two(units, level) for units in known), strict=True)
+    whole_alphas, left_out = zip(*(_with_two(units, level) for units in defined), strict=True)
     without = np.mean(left_out, axis=0)
-    spread = jackknife_interval(float(np.mean(whole_alphas)), without, kind, confidence=confidence)
+    spread = jackknife_interval(float(np.mean(whole_alphas)), without, kind)
     return Estimate(value, **widened_to(value, spread, n), **details)
 
 
@@ -215,8 +210,6 @@ def mean_alpha_difference(
     pairs: Sequence[tuple[Ratings, Ratings]],
     clusters: Sequence[Clusters],
     level: Level = "ordinal",
-    *,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return the mean over criteria of alpha of the first ratings minus alpha of the second.
 
@@ -238,28 +231,30 @@ def mean_alpha_difference(
         place = Clusters(np.searchsorted(used, of.code), kind)
         sides.append([_numbered_alike(side, place, len(used)) for side in two])
     alphas = [[alpha_of(units, level) for units in two] for two in sides]
-    known = [both for both, two in zip(sides, alphas, strict=True) if all(one.defined for one in two)]
-    means = [_mean_defined([two[k] for two in alphas], bool(known), alphas) for k in (0, 1)]
-    details = {"level": level, "alpha_a": means[0], "alpha_b": means[1], "n_criteria": len(known)}
+    defined = [
+        sides_of for sides_of, two in zip(sides, alphas, strict=True) if all(alpha.defined for alpha in two)
+    ]
+    means = [_mean_defined([two[k] for two in alphas], bool(defined), alphas) for k in (0, 1)]
+    details = {"level": level, "alpha_a": means[0], "alpha_b": means[1], "n_criteria": len(defined)}
     details |= {
-        f"n_units_{name}": sum(int(two[k].times.sum()) for two in known or sides)
+        f"n_units_{name}": sum(int(two[k].times.sum()) for two in defined or sides)
         for k, name in enumerate("ab")
     }
-    if not known:
+    if not defined:
         which = "first" if np.isnan(means[0]) else "second"
         reasons = [two[["first", "second"].index(which)].reason for two in alphas]
         why = f": {reasons[0]}" if reasons and reasons[0] else ""
         return Estimate.undefined(f"alpha of the {which} ratings is undefined{why}", **details)
-    flat = grouped([units for both in known for units in both])
+    flat = grouped([units for sides_of in defined for units in sides_of])
     without = np.zeros(0)
     if flat[0].held.shape[0] > 1:
         gaps = [
             flat[2 * k].without_each(_at(level)) - flat[2 * k + 1].without_each(_at(level))
-            for k in range(len(known))
+            for k in range(len(defined))
         ]
         without = np.mean(gaps, axis=0)
     gap = means[0] - means[1]
-    spread = jackknife_interval(gap, without, kind, confidence=confidence, n=len(used))
+    spread = jackknife_interval(gap, without, kind, n=len(used))
     return Estimate(gap, **details, **spread)
 
 
@@ -271,6 +266,3 @@ def _mean_defined(side: Sequence[Estimate], both: bool, alphas: Sequence[Sequenc
         if alpha.defined and (not both or all(one.defined for one in two))
     ]
     return float(np.mean(kept)) if kept else np.nan
-
-
-# Alpha without one annotator: each annotator's effect on agreement.

@@ -32,7 +32,6 @@ def percent_agreement(
     *,
     clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return the share of agreeing pairs of ratings in a unit, averaged over units with two or more ratings.
 
@@ -40,7 +39,7 @@ def percent_agreement(
     0.4444
     """
     data = parse_ratings(ratings, value_domain)
-    found = _estimate(data, percent_statistic, clusters, confidence)
+    found = _estimate(data, percent_statistic, clusters)
     return found.having(**cut(found.details, 0.0, 1.0)) if "ci_low" in found.details else found
 
 
@@ -50,7 +49,6 @@ def gwet_ac(
     *,
     clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return Gwet's AC1 (identity weights) or AC2 (other weights).
 
@@ -73,7 +71,7 @@ def gwet_ac(
     >>> round(ac1, 4), round(ac1.pa, 2), round(ac1.pe, 4)
     (0.5294, 0.75, 0.4688)
     """
-    return _corrected(parse_ratings(ratings, value_domain), weights, gwet_chance, clusters, confidence)
+    return _corrected(parse_ratings(ratings, value_domain), weights, gwet_chance, clusters)
 
 
 def fleiss_kappa(
@@ -82,7 +80,6 @@ def fleiss_kappa(
     *,
     clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return Fleiss' kappa, generalised to weights and missing ratings. Parameters are those of ``gwet_ac``.
 
@@ -91,7 +88,7 @@ def fleiss_kappa(
     >>> round(fleiss_kappa([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1]]), 4)
     0.625
     """
-    return _corrected(parse_ratings(ratings, value_domain), weights, _fleiss_chance, clusters, confidence)
+    return _corrected(parse_ratings(ratings, value_domain), weights, _fleiss_chance, clusters)
 
 
 def gwet_chance(shares: Numbers, weights: Numbers) -> Numbers:
@@ -115,12 +112,12 @@ def percent_statistic(units: UnitKinds, weights: Numbers) -> Numbers:
     return np.asarray(np.divide(weights @ shares, n, out=np.full(len(n), np.nan), where=n > 0))
 
 
-def _corrected(data: Ratings, weights: str, chance: Chance, clusters: Any, confidence: float) -> Estimate:
+def _corrected(data: Ratings, weights: str, chance: Chance, clusters: Any) -> Estimate:
     matrix = agreement_weights(weights, data.numbers)
     if len(data.categories) > MANY:
         return Estimate.undefined(TOO_MANY, **basics_of(data))
     statistic = _chance_statistic(matrix, chance)
-    found = _estimate(data, statistic, clusters, confidence)
+    found = _estimate(data, statistic, clusters)
     if not found.defined:
         return found
     pa, pe = (float(part[0]) for part in _agreements(_rated(data, None), None, matrix, chance))
@@ -155,7 +152,7 @@ def _rated(data: Ratings, clusters: Any) -> UnitKinds:
     return UnitKinds.of(data, rated, parsed.of(np.flatnonzero(rated)))
 
 
-def _estimate(data: Ratings, statistic: Statistic, clusters: Any, confidence: float) -> Estimate:
+def _estimate(data: Ratings, statistic: Statistic, clusters: Any) -> Estimate:
     basics = basics_of(data)
     if not basics["n_units"]:
         return Estimate.undefined(NOT_PAIRED, **basics)
@@ -168,7 +165,7 @@ def _estimate(data: Ratings, statistic: Statistic, clusters: Any, confidence: fl
         return Estimate.undefined(ONE_CATEGORY, **basics)
     if constant and len(data.categories) < 2:
         return Estimate(value, **basics)
-    return Estimate(value, **basics, **clustered_interval(units, statistic, value, confidence))
+    return Estimate(value, **basics, **clustered_interval(units, statistic, value))
 
 
 def basics_of(data: Ratings) -> dict[str, Any]:

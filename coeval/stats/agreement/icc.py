@@ -24,7 +24,7 @@ NO_MEANS, ALL_SAME = "the units' means do not vary", "every rating is the same"
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(2,k)")
 
 
-def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95) -> dict[str, Estimate]:
+def icc(ratings: RatingsLike, *, clusters: Any = None) -> dict[str, Estimate]:
     """Return three intraclass correlations with intervals.
 
     Parameters
@@ -53,26 +53,26 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
     if not data.numeric and len(data.code):
         raise ValueError(f"ICC needs numbers, but the ratings hold {data.categories[0]!r}.")
     whole = sum_up(data)
-    forms = _all_forms(whole, confidence)
+    forms = _all_forms(whole)
     if clusters is None:
         return forms
-    return _respread(forms, whole, data, parse_clusters(clusters, data.n_units), confidence)
+    return _respread(forms, whole, data, parse_clusters(clusters, data.n_units))
 
 
 def _respread(
-    forms: dict[str, Estimate], whole: Sums, data: Ratings, clusters: Clusters, confidence: float
+    forms: dict[str, Estimate], whole: Sums, data: Ratings, clusters: Clusters
 ) -> dict[str, Estimate]:
     """Return the forms with intervals that leave out clusters, or groups of clusters."""
     if not any(value.defined for value in forms.values()):
         return forms
     group, kind = clusters.groups(), clusters.kind
     total, parts = _sums_with_two_units(data, whole, group, clusters)
-    about = _all_forms(total, confidence)
-    without = [_all_forms(total.plus(part, -1.0), confidence) for part in parts]
+    about = _all_forms(total)
+    without = [_all_forms(total.plus(part, -1.0)) for part in parts]
     spread_forms = {}
     for name, value in forms.items():
         values, middle = np.array([part[name] for part in without]), float(about[name])
-        spread = jackknife_interval(middle, values, kind, confidence=confidence, n=clusters.n)
+        spread = jackknife_interval(middle, values, kind, n=clusters.n)
         del spread["p_value"], spread["bias"]
         spread |= {
             "ci_low": float(np.minimum(spread["ci_low"], value)),
@@ -218,7 +218,7 @@ def sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
         yield Sums(*whole)
 
 
-def _all_forms(sums: Sums, confidence: float) -> dict[str, Estimate]:
+def _all_forms(sums: Sums) -> dict[str, Estimate]:
     n, raters = float(sums.n), int(np.count_nonzero(sums.rater_sizes > NOTHING))
     basics = {
         "n": int(n),
@@ -226,16 +226,16 @@ def _all_forms(sums: Sums, confidence: float) -> dict[str, Estimate]:
         "n_annotators": raters,
         "complete": sums.size == n * raters,
         "k": sums.size / n if n else np.nan,
-        "confidence": confidence,
+        "confidence": 0.95,
     }
     if n < 2:
         return dict.fromkeys(FORMS, Estimate.undefined("fewer than two units have two ratings", **basics))
     one_way, two_way = _one_way(sums), two_way_squares(sums)
-    forms = {"ICC(1,1)": _single(one_way, confidence)}
+    forms = {"ICC(1,1)": _single(one_way)}
     if isinstance(two_way, str):
         forms |= dict.fromkeys(("ICC(2,1)", "ICC(2,k)"), Estimate.undefined(two_way))
     else:
-        forms |= _absolute(two_way, confidence)
+        forms |= _absolute(two_way)
     return {form: forms[form].having(**basics) for form in FORMS}
 
 
@@ -305,9 +305,9 @@ def _f_test(squares: Squares) -> dict[str, float]:
     }
 
 
-def _f_limits(squares: Squares, confidence: float) -> tuple[float, float]:
+def _f_limits(squares: Squares) -> tuple[float, float]:
     """Return the limits of F from its quantiles (Shrout and Fleiss 1979, p. 424)."""
-    f, tail = _f_test(squares)["f"], (1 + confidence) / 2
+    f, tail = _f_test(squares)["f"], 0.975
     d1, d2 = squares.df_between, squares.df_within
     return f / float(scipy.special.fdtri(d1, d2, tail)), f * float(scipy.special.fdtri(d2, d1, tail))
 
@@ -316,23 +316,23 @@ def _without_spread(squares: Squares) -> str:
     return NO_MEANS if max(squares.between, squares.raters, squares.error) > 0 else ALL_SAME
 
 
-def _single(squares: Squares, confidence: float) -> Estimate:
+def _single(squares: Squares) -> Estimate:
     if squares.between <= 0 and squares.within <= 0:
         return Estimate.undefined(_without_spread(squares))
     k = squares.k
     value = (squares.between - squares.within) / (squares.between + (k - 1) * squares.within)
-    low, high = ((f - 1) / (f + k - 1) if np.isfinite(f) else 1.0 for f in _f_limits(squares, confidence))
+    low, high = ((f - 1) / (f + k - 1) if np.isfinite(f) else 1.0 for f in _f_limits(squares))
     return Estimate(value, ci_low=low, ci_high=high, **_f_test(squares))
 
 
-def _absolute(s: Squares, confidence: float) -> dict[str, Estimate]:
+def _absolute(s: Squares) -> dict[str, Estimate]:
     """Return ICC(2,1) and ICC(2,k) with Satterthwaite's interval (Shrout and Fleiss 1979, p. 424)."""
     scale = s.between + s.k * (s.raters + s.error)
     bottom = _settled(s.between + (s.k - 1) * s.error + s.k * (s.raters - s.error) / s.n, scale)
     if not bottom > 0:
         return dict.fromkeys(("ICC(2,1)", "ICC(2,k)"), Estimate.undefined(_without_spread(s)))
     single = (s.between - s.error) / bottom
-    low, high = _absolute_limits(s, single, confidence)
+    low, high = _absolute_limits(s, single)
     spread, test = _settled(s.between + (s.raters - s.error) / s.n, scale), _f_test(s)
     mean = (s.between - s.error) / spread if spread > 0 else np.nan
     stepped = {"ci_low": _stepped_up(low, s.k), "ci_high": _stepped_up(high, s.k)}
@@ -342,7 +342,7 @@ def _absolute(s: Squares, confidence: float) -> dict[str, Estimate]:
     }
 
 
-def _absolute_limits(s: Squares, value: float, confidence: float) -> tuple[float, float]:
+def _absolute_limits(s: Squares, value: float) -> tuple[float, float]:
     if s.error <= 0:
         return np.nan, np.nan
     k, n, f_raters = s.k, s.n, s.raters / s.error
@@ -351,7 +351,7 @@ def _absolute_limits(s: Squares, value: float, confidence: float) -> tuple[float
     if not bottom > 0:
         return np.nan, np.nan
     df = (k * value * f_raters + part) ** 2 / bottom
-    tail = (1 + confidence) / 2
+    tail = 0.975
     upper, lower = (
         float(scipy.special.fdtri(s.df_between, df, tail)),
         float(scipy.special.fdtri(df, s.df_between, tail)),

@@ -24,7 +24,6 @@ def cohen_kappa(
     weights: str = "identity",
     *,
     value_domain: Sequence[Any] | None = None,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return Cohen's kappa of two raters, plain or weighted.
 
@@ -62,7 +61,7 @@ def cohen_kappa(
     less = np.repeat(table[None], len(cells), axis=0)
     less[np.arange(len(cells)), cells[:, 0], cells[:, 1]] -= 1
     without = np.repeat(kappas_of_tables(less, matrix), table[tuple(cells.T)].astype(int))
-    spread = jackknife_interval(value, without, UNITS, confidence=confidence)
+    spread = jackknife_interval(value, without, UNITS)
     return Estimate(value, **details, **cut(spread, -1.0, 1.0))
 
 
@@ -115,20 +114,20 @@ class PairTables:
         """Return Cohen's kappa of each pair; nan if undefined."""
         return kappas_of_tables(self.tables, agreement_weights(weights, self.values))
 
-    def alpha_limits(self, level: Level, confidence: float = 0.95) -> tuple[Numbers, Numbers]:
+    def alpha_limits(self, level: Level) -> tuple[Numbers, Numbers]:
         """Return the interval of each pair's alpha from leaving out groups of clusters (``jackknife_interval``)."""
         alphas = self._alphas(self.tables - self.by_group, level).reshape(len(self.by_group), -1)
         shared = self.by_group.sum(axis=(2, 3)) > 0
-        return _limits(self.alphas(level), np.where(shared, alphas, np.nan), confidence)
+        return _limits(self.alphas(level), np.where(shared, alphas, np.nan))
 
 
-def _limits(values: Numbers, without: Numbers, confidence: float) -> tuple[Numbers, Numbers]:
+def _limits(values: Numbers, without: Numbers) -> tuple[Numbers, Numbers]:
     """Return ``clusters.jackknife_interval`` for many values at once; ``without`` is groups x values."""
     usable = ~np.isnan(without)
     n = np.maximum(usable.sum(axis=0), 1)
     means = np.where(usable, without, 0).sum(axis=0) / n
     variance = (n - 1) / n * np.where(usable, (without - means) ** 2, 0).sum(axis=0)
-    half = scipy.special.stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * np.sqrt(variance)
+    half = scipy.special.stdtrit(np.maximum(n - 1, 1), 0.975) * np.sqrt(variance)
     half = np.where((n > 1) & (variance > 1e-24), half, np.nan)
     mended = values - OF_BIAS * (n - 1) * (means - values)
     return np.minimum(values, mended) - half, np.minimum(1.0, np.maximum(values, mended) + half)
@@ -154,8 +153,6 @@ def pair_tables(data: Ratings, clusters: Clusters | None = None) -> Iterator[Pai
         by_group = block.transpose(1, 2, 0, 3)[:, a + 1 :]
         yield PairTables(a, by_group.sum(axis=0), data.numbers, by_group)
 
-
-# Raters in the report: all pairs, variance components, and the number of people for a dependable mean.
 
 # All pairs of raters in the agreement section, with the model last.
 

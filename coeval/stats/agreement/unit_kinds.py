@@ -206,9 +206,7 @@ def _dealt(held: scipy.sparse.csr_matrix, parts: int, seed: int) -> scipy.sparse
     return scipy.sparse.csr_matrix(scipy.sparse.csr_matrix(cells, shape=(parts, len(group))) @ held)
 
 
-def clustered_interval(
-    units: UnitKinds, statistic: Statistic, point: float, confidence: float = 0.95
-) -> dict[str, Any]:
+def clustered_interval(units: UnitKinds, statistic: Statistic, point: float) -> dict[str, Any]:
     """Return the interval over clusters. For skewed scores two units are added, because it would be too short.
 
     Agresti and Coull (1998) likewise add two successes and two failures. One added unit agrees on the rarest
@@ -218,12 +216,12 @@ def clustered_interval(
     (units,) = grouped([units])
     if not units.is_skewed:
         without = units.without_each(statistic) if units.held.shape[0] > 1 else np.empty(0)
-        spread = jackknife_interval(point, without, units.kind, confidence=confidence, n=units.clusters)
+        spread = jackknife_interval(point, without, units.kind, n=units.clusters)
         if len(without) < 2 or not _is_constant(without):
             return cut(spread, -np.inf, 1.0)
     more = units.with_two_units()
     middle = float(statistic(more, more.times[None, :])[0])
-    spread = jackknife_interval(middle, more.without_each(statistic), more.kind, confidence=confidence)
+    spread = jackknife_interval(middle, more.without_each(statistic), more.kind)
     return widened_to(point, spread, units.clusters)
 
 

@@ -175,13 +175,13 @@ def run_alt_test(
         return replace(basics, people_left_out=list(labels.names))
     of_person = [labels.person == k for k in tested]
     items = np.arange(len(labels.machine)) if labels.clusters is None else labels.clusters
-    cluster_of = [items[labels.item[own]] for own in of_person]
+    cluster_of = [items[labels.item[rows]] for rows in of_person]
     p_values = [
-        _p_value((person_wins - model_wins)[own], cluster, epsilon)
-        for own, cluster in zip(of_person, cluster_of, strict=True)
+        _p_value((person_wins - model_wins)[rows], cluster, epsilon)
+        for rows, cluster in zip(of_person, cluster_of, strict=True)
     ]
     rejected = reject(p_values, q, correction)
-    advantages = [float(model_wins[own].mean()) for own in of_person]
+    advantages = [float(model_wins[rows].mean()) for rows in of_person]
     return replace(
         basics,
         winning_rate=Estimate(float(np.mean(rejected))),
@@ -189,7 +189,7 @@ def run_alt_test(
         advantage_probability=Estimate(float(np.mean(advantages))),
         p_values=p_values,
         p_value=_passing_rate(p_values, correction),
-        test=CLUSTERED if any(len(np.unique(one)) < len(one) for one in cluster_of) else T_TEST,
+        test=CLUSTERED if any(len(np.unique(codes)) < len(codes) for codes in cluster_of) else T_TEST,
         rejected=rejected,
         advantages=advantages,
         n_items=sizes[tested].tolist(),
@@ -307,18 +307,19 @@ def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
     x^2 - 2 x s / m + t / m.
     """
     try:
-        given, machine = labels.label.astype(float), labels.machine.astype(float)
+        people, machine = labels.label.astype(float), labels.machine.astype(float)
     except (TypeError, ValueError):
         raise ValueError(
             "score='rmse' needs labels that are numbers; use score='accuracy' for words."
         ) from None
-    middle = given.mean() if len(given) else 0.0
-    given, machine = given - middle, (machine - middle)[labels.item]
+    middle = people.mean() if len(people) else 0.0
+    people, machine = people - middle, (machine - middle)[labels.item]
     sums, squares = (
-        np.bincount(labels.item, part, len(labels.machine))[labels.item] - part for part in (given, given**2)
+        np.bincount(labels.item, part, len(labels.machine))[labels.item] - part
+        for part in (people, people**2)
     )
     return (
-        -(given**2 - 2 * given * sums / labels.others + squares / labels.others),
+        -(people**2 - 2 * people * sums / labels.others + squares / labels.others),
         -(machine**2 - 2 * machine * sums / labels.others + squares / labels.others),
     )
 

@@ -38,7 +38,7 @@ class Confusion:
     cells: list[Cell]
 
 
-def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any] | None = None) -> Confusion:
+def median_confusion(people: RatingsLike, model: Any) -> Confusion:
     """Compare people's median scores with the model's scores.
 
     A median between two points counts half for each. The model's score is rounded to the nearest point of the
@@ -48,7 +48,6 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
     ----------
     people : annotators x units, nan if missing.
     model : the model's score of each unit.
-    value_domain : the points of the scale; by default the scores that people gave.
 
     Returns
     -------
@@ -61,7 +60,7 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
     >>> found.cells[-1], round(found.exact, 2), found.within_one
     (Cell(people=3.0, llm=3.0, n=0.5), 0.5, 1.0)
     """
-    data = parse_ratings(people, value_domain)
+    data = parse_ratings(people)
     scores = parse_vector(model, "model")
     if len(scores) != data.n_units:
         raise ValueError(

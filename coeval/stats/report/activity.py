@@ -74,14 +74,14 @@ def score_moves(study: StudyFrames) -> pd.DataFrame:
     Drafted scores between two points (means of samples) are rounded, with halves rounded up. ``share`` is the share
     of all scores with this draft.
     """
-    known = study.scores.dropna(subset=["score", "draft_score"])
-    known = known[(known["arm"] == ASSISTED) & ~is_planted(known)]
-    known = known.assign(draft=np.floor(known["draft_score"] + 0.5), person=known["score"])
-    if known.empty:
+    scores = study.scores.dropna(subset=["score", "draft_score"])
+    scores = scores[(scores["arm"] == ASSISTED) & ~is_planted(scores)]
+    scores = scores.assign(draft=np.floor(scores["draft_score"] + 0.5), person=scores["score"])
+    if scores.empty:
         return pd.DataFrame(columns=["draft", "person", "n", "share"])
-    points = sorted({*(study.points() or ()), *known["draft"], *known["person"]})
+    points = sorted({*(study.points() or ()), *scores["draft"], *scores["person"]})
     cells = pd.MultiIndex.from_product([points, points], names=["draft", "person"])
-    frame = known.groupby(["draft", "person"]).size().reindex(cells, fill_value=0).reset_index(name="n")
+    frame = scores.groupby(["draft", "person"]).size().reindex(cells, fill_value=0).reset_index(name="n")
     totals = frame.groupby("draft")["n"].transform("sum")
     return frame.assign(share=(frame["n"] / totals.where(totals > 0)).fillna(0.0))
 

@@ -14,7 +14,7 @@ from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_a
 from coeval.stats.agreement.icc import icc
 from coeval.stats.agreement.two_raters import SHOWN, RaterPair, list_pairs
 from coeval.stats.agreement.unit_kinds import Level
-from coeval.stats.clusters import FEW
+from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.estimates import FLAT, Estimate, Spelled
 from coeval.stats.frames import (
     ASSISTED,
@@ -66,7 +66,7 @@ class DraftsInView:
 class Headline:
     """Agreement in one number: the mean of the criteria's ordinal alphas, with an interval over clusters.
 
-    ``scores`` names the scores used: those without a draft's influence, if they span ``FEW`` clusters.
+    ``scores`` names the scores used: those without a draft's influence, if they span ``VERDICT_FROM`` clusters.
     """
 
     level: str
@@ -165,7 +165,7 @@ def _headline(study: StudyFrames, of_all: Headline) -> Headline:
     """Return the headline from scores without a draft's influence if they suffice, else from all scores."""
     unaided, arms = study.unaided, set(study.unaided["arm"])
     mean = _mean_over_criteria(study, unaided)
-    if not mean.defined or mean.details["clusters"] < FEW:
+    if not mean.defined or mean.details["clusters"] < VERDICT_FROM:
         return of_all
     scores = BOTH_KINDS if len(arms) > 1 else "blind scores" if BLIND in arms else "first scores"
     data = study.ratings(unaided)
@@ -185,7 +185,7 @@ def _headline_from(mean: Estimate, pooled: Estimate, scores: str, seen: DraftsIn
         mean=Spelled(mean),
         criteria=mean.details["n_criteria"],
         scores=scores,
-        few_clusters=mean.defined and mean.details.get("clusters", 0) < FEW,
+        few_clusters=mean.defined and mean.details.get("clusters", 0) < VERDICT_FROM,
         drafts_in_view=seen,
         pooled=Spelled(pooled),
     )
@@ -352,19 +352,19 @@ def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
 
 def _parts(study: StudyFrames, column: str, whole: Part) -> list[Part]:
     """Return agreement within each system, group of annotators, or arm. ``whole`` is agreement of all scores."""
-    of_row, found = _find_parts(study, column)
-    names = list(found)
+    of_row, codes = _find_parts(study, column)
+    names = list(codes)
     if column == "arm":
-        names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in found]
+        names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in codes]
     parts, viewed = [], study.scored[[*VIEWED]]
     for name in names:
-        own, label = of_row == found[name], {column: name, "name": name}
-        if own.all():
+        rows, label = of_row == codes[name], {column: name, "name": name}
+        if rows.all():
             parts.append(replace(whole, label=label))
             continue
-        data = study.ratings(study.rated[own])
+        data = study.ratings(study.rated[rows])
         levels = alpha_levels(data, study.clusters_of(data), SHOWN)
-        parts.append(_part(study, label, viewed[own], data, levels))
+        parts.append(_part(study, label, viewed[rows], data, levels))
     return parts
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE, alpha_levels
-from coeval.stats.clusters import FEW
+from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.estimates import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.agreement import (
@@ -30,7 +30,7 @@ RELIABLE, FOR_TENTATIVE, TOO_LOW, OPEN, TOO_FEW, UNDEFINED = (
     "undefined",
 )
 """The levels, in order: the whole interval is at .8 or above, at .667 or above, or below .667; the interval includes
-.667; there are fewer than ``FEW`` clusters; alpha is undefined."""
+.667; there are fewer than ``VERDICT_FROM`` clusters; alpha is undefined."""
 
 SOURCE = "Krippendorff (2004): .8 for reliable conclusions, .667 for tentative ones"
 
@@ -133,7 +133,11 @@ def _sentence(alpha: Estimate, level: str, measured: str) -> str:
     n = alpha.details.get("clusters")
     kind = str(alpha.details.get("resampled") or "documents")
     if level == TOO_FEW:
-        over = f" The scores are of {n:,} {kind}; at least {FEW} are needed." if n and n < FEW else ""
+        over = (
+            f" The scores are of {n:,} {kind}; at least {VERDICT_FROM} are needed."
+            if n and n < VERDICT_FROM
+            else ""
+        )
         return f"It is too early to say how far annotators agree: {figure}.{over}"
     return {
         RELIABLE: f"Annotators agree well: {figure}.",

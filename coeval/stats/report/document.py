@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.clusters import FEW
+from coeval.stats.clusters import ROUGH_BELOW
 from coeval.stats.estimates import listed, plain, reasons
 from coeval.stats.frames import FIRST, StudyFrames, is_planted, once
 from coeval.stats.report.activity import (
@@ -193,10 +193,10 @@ def _asked_again(study: StudyFrames) -> Iterator[str]:
     )
 
 
-def _correlated(both: pd.DataFrame) -> str:
-    if len(both) < 3 or both["score"].nunique() < 2 or both["people"].nunique() < 2:
-        return f"undefined (n = {len(both):,})"
-    return f"{both['score'].corr(both['people']):.2f} (n = {len(both):,})"
+def _correlated(pairs: pd.DataFrame) -> str:
+    if len(pairs) < 3 or pairs["score"].nunique() < 2 or pairs["people"].nunique() < 2:
+        return f"undefined (n = {len(pairs):,})"
+    return f"{pairs['score'].corr(pairs['people']):.2f} (n = {len(pairs):,})"
 
 
 def _in_view(study: StudyFrames) -> Iterator[str]:
@@ -220,7 +220,7 @@ def _sampled(study: StudyFrames) -> str:
     }[clusters.kind]
     few = (
         f" There are only {clusters.n}, so the intervals use Student's t and are rough."
-        if 0 < clusters.n < FEW
+        if 0 < clusters.n < ROUGH_BELOW
         else ""
     )
     return (
@@ -295,25 +295,27 @@ def missing_section(study: StudyFrames) -> MissingSection:
     return MissingSection(**{**vars(found), "sentence": _tell_missing(study, found, people, instances)})
 
 
-def _tell_missing(study: StudyFrames, found: MissingSection, people: int, instances: int) -> str:
+def _tell_missing(study: StudyFrames, counts: MissingSection, people: int, instances: int) -> str:
     if not people:
         return ""
     if not study.whole:
-        if found.planned is None:
+        if counts.planned is None:
             return "These scores alone do not tell how many are missing."
-        among = f"{found.missing:,} of the {found.planned:,} scores that were planned in all arms are missing"
-        return f"{among}." if found.missing else "No planned score is missing."
-    drawn = "" if found.why != DRAWN else ": a random draw gave each instance to some of the people"
-    if not found.missing:
+        among = (
+            f"{counts.missing:,} of the {counts.planned:,} scores that were planned in all arms are missing"
+        )
+        return f"{among}." if counts.missing else "No planned score is missing."
+    drawn = "" if counts.why != DRAWN else ": a random draw gave each instance to some of the people"
+    if not counts.missing:
         every = "Every person scored every instance by every criterion: no score is missing."
-        return every if found.planned is None else f"No planned score is missing{drawn}."
-    if found.planned is None:
+        return every if counts.planned is None else f"No planned score is missing{drawn}."
+    if counts.planned is None:
         return (
-            f"{found.missing:,} of the {found.possible:,} scores that {people:,} people could have given to "
+            f"{counts.missing:,} of the {counts.possible:,} scores that {people:,} people could have given to "
             f"{instances:,} instances are missing, and it is not known whether that was planned."
         )
     return (
-        f"{found.missing:,} of {found.planned:,} planned scores ({found.missing / found.planned:.0%}) are missing, "
+        f"{counts.missing:,} of {counts.planned:,} planned scores ({counts.missing / counts.planned:.0%}) are missing, "
         "and it is not known why."
     )
 

@@ -138,13 +138,15 @@ def draft_effects_section(study: StudyFrames) -> DraftEffects:
 
 def _contrast(rows: pd.DataFrame, name: str, arms: Arms) -> Contrast:
     """Return the contrast of the means of a measure; the difference of shares is at most 1."""
-    found = contrast_means(rows, name, arms)
-    if not found.difference.defined:
+    contrast = contrast_means(rows, name, arms)
+    if not contrast.difference.defined:
         reason = NO_BLIND if (rows["arm"] == arms.shown).any() else NO_SHOWN
-        return replace(found, difference=found.difference.having(reason=reason))
+        return replace(contrast, difference=contrast.difference.having(reason=reason))
     if name not in SHARES:
-        return found
-    return replace(found, difference=found.difference.having(**share_limits(found.difference.details)))
+        return contrast
+    return replace(
+        contrast, difference=contrast.difference.having(**share_limits(contrast.difference.details))
+    )
 
 
 def _planted(study: StudyFrames, rows: pd.DataFrame) -> PlantedErrors:
@@ -362,15 +364,15 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
     rows = [
         {
             "shown": ARM_NAMES.get(account.arm, account.arm),
-            "measure": one.title,
-            "with": one.shown.value,
-            "blind": one.blind.value,
-            **_with_limits(one.difference.value),
-            "compared": "within person" if one.within_person else "pooled",
+            "measure": measure.title,
+            "with": measure.shown.value,
+            "blind": measure.blind.value,
+            **_with_limits(measure.difference.value),
+            "compared": "within person" if measure.within_person else "pooled",
         }
         for account in section.arms
-        for one in account.measures
-        if one.shown.value.defined or one.difference.value.defined
+        for measure in account.measures
+        if measure.shown.value.defined or measure.difference.value.defined
     ]
     others = (
         (section.pull.value, "the full draft", TITLES["pull"], "shifts of one score"),

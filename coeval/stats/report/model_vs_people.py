@@ -191,17 +191,17 @@ def _met(study: StudyFrames, reference: Reference, model: pd.Series[float]) -> p
     A group of clusters is the same for all criteria, so that it can be left out of all of them.
     """
     items = human_means(reference.scored)
-    both = items.index.intersection(model.index).to_numpy(dtype=np.int64)
-    where = study.units.iloc[both]
-    clusters = study.clusters.of(both) if len(both) else study.clusters
+    units = items.index.intersection(model.index).to_numpy(dtype=np.int64)
+    where = study.units.iloc[units]
+    clusters = study.clusters.of(units) if len(units) else study.clusters
     return pd.DataFrame(
         {
-            "unit": both,
-            "human": items[both].to_numpy(dtype=float),
-            "llm": model[both].to_numpy(dtype=float),
+            "unit": units,
+            "human": items[units].to_numpy(dtype=float),
+            "llm": model[units].to_numpy(dtype=float),
             "document": where["document"].to_numpy(dtype=object),
             "system": where["system"].to_numpy(dtype=object),
-            "group": clusters.groups() if len(both) else np.zeros(0, dtype=np.int64),
+            "group": clusters.groups() if len(units) else np.zeros(0, dtype=np.int64),
         }
     )
 

@@ -45,8 +45,6 @@ def fit_strengths(
     preference: Numbers,
     cluster: Codes,
     systems: Sequence[str],
-    *,
-    level: float = 0.95,
 ) -> Strengths:
     """Fit the model by Newton's method.
 
@@ -86,10 +84,10 @@ def fit_strengths(
     return Strengths(
         tuple(systems),
         tuple(
-            _estimate(float(value), None if spreads is None else float(spreads[at]), groups, level, details)
+            _estimate(float(value), None if spreads is None else float(spreads[at]), groups, details)
             for at, value in enumerate(values)
         ),
-        _estimate(float(theta[-1]), order, groups, level, details),
+        _estimate(float(theta[-1]), order, groups, details),
     )
 
 
@@ -103,10 +101,10 @@ def _undefined(systems: Sequence[str], reason: str) -> Strengths:
     )
 
 
-def _estimate(value: float, se: float | None, groups: int, level: float, details: dict[str, Any]) -> Estimate:
+def _estimate(value: float, se: float | None, groups: int, details: dict[str, Any]) -> Estimate:
     if se is None:
         return Estimate(value, **details, ci_reason="there are fewer than two documents")
-    return Estimate(value, **details, **t_limits(value, se, groups - 1, level))
+    return Estimate(value, **details, **t_limits(value, se, groups - 1))
 
 
 def _connected(first: Codes, second: Codes, k: int) -> bool:
@@ -212,11 +210,11 @@ class PairwiseRun:
 
 def pairwise_section(study: StudyFrames) -> list[PairwiseRun]:
     """Return Bradley-Terry strengths with intervals over documents, ties and position bias, by criterion."""
-    known = study.comparisons
-    known = known[(known["first_system"] != "") & (known["second_system"] != "")]
+    compared = study.comparisons
+    compared = compared[(compared["first_system"] != "") & (compared["second_system"] != "")]
     return [
-        PairwiseRun(str(run), [_compare(study, own, criterion) for criterion in _criteria(study, own)])
-        for run, own in known.groupby("run_label", sort=False)
+        PairwiseRun(str(run), [_compare(study, part, criterion) for criterion in _criteria(study, part)])
+        for run, part in compared.groupby("run_label", sort=False)
     ]
 
 

@@ -134,18 +134,18 @@ def read_submissions(
     earlier: dict[int, int] = {}
     """The instances that each person got in earlier submissions, and cannot get again."""
 
-    def is_free(one: Participant) -> bool:
+    def is_free(participant: Participant) -> bool:
         # this searches the study's instances, so call it only if the answer matters
-        if one.state not in FREE_MATTERS or one.left or one.held:
+        if participant.state not in FREE_MATTERS or participant.left or participant.held:
             return False
-        room = plan.quota > one.finished
-        return room and reservations.has_free(db, one.id, task.id, plan.per_instance)
+        room = plan.quota > participant.finished
+        return room and reservations.has_free(db, participant.id, task.id, plan.per_instance)
 
     submissions = []
-    for one in crowd_studies.list_participants(db, task.id, annotator=annotator):
-        available = offered - withheld.get(one.id, 0) - earlier.get(one.id, 0)
-        submissions.append((one, build_part(plan, one, available, is_free(one))))
-        earlier[one.id] = earlier.get(one.id, 0) + one.assigned
+    for participant in crowd_studies.list_participants(db, task.id, annotator=annotator):
+        available = offered - withheld.get(participant.id, 0) - earlier.get(participant.id, 0)
+        submissions.append((participant, build_part(plan, participant, available, is_free(participant))))
+        earlier[participant.id] = earlier.get(participant.id, 0) + participant.assigned
     return submissions
 
 

@@ -78,12 +78,14 @@ def find_lone(people: Iterable[Participant]) -> set[int]:
     Anybody who edits an unsigned link can invent a study, to get a second portion of the work.
     """
     people = list(people)
-    n_from = Counter(one.study for one in people)
-    first = {one.id: one.arrival for one in reversed(people)}
+    n_from = Counter(participant.study for participant in people)
+    first = {participant.id: participant.arrival for participant in reversed(people)}
     return {
-        one.arrival
-        for one in people
-        if one.arrival != first[one.id] and n_from[one.study] == 1 and one.proof != Proof.TOKEN
+        participant.arrival
+        for participant in people
+        if participant.arrival != first[participant.id]
+        and n_from[participant.study] == 1
+        and participant.proof != Proof.TOKEN
     }
 
 
@@ -219,15 +221,15 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
         people = read_submissions(db, plan, task)
         places = tuple(crowd_studies.count_places(db, task.id))
         arms, _ = reservations.count_all_arms(db, task.id)
-        habits = {one.person: one for one in find_habits(read_saves(db, task, by_arrival=True))}
-    usual: Usual = find_usual(one for one, _ in people)
-    lone = find_lone(one for one, _ in people)
+        habits = {row.person: row for row in find_habits(read_saves(db, task, by_arrival=True))}
+    usual: Usual = find_usual(participant for participant, _ in people)
+    lone = find_lone(participant for participant, _ in people)
 
-    def add_advice(one: Participant, part: Participation) -> Row:
-        own = habits.get(str(one.arrival))
-        return Row(one, own, advise(plan, one, part, own, usual, lone=one.arrival in lone))
+    def add_advice(participant: Participant, part: Participation) -> Row:
+        work, again = habits.get(str(participant.arrival)), participant.arrival in lone
+        return Row(participant, work, advise(plan, participant, part, work, usual, lone=again))
 
-    rows = (add_advice(one, part) for one, part in people)
+    rows = (add_advice(participant, part) for participant, part in people)
     return Overview(plan, tuple(rows), places, arms)
 
 

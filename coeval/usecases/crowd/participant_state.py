@@ -71,27 +71,32 @@ class Participation:
         return self.finished > 0 and self.finished >= self.needed
 
 
-def build_part(plan: Plan, one: Participant, available: int, free: bool) -> Participation:
+def build_part(plan: Plan, participant: Participant, available: int, free: bool) -> Participation:
     """Return the part of one submission; ``available`` is the number of instances that the person can get.
 
     Nobody is asked for more than they could get: where no other instance can come, those that they got are
     all that is needed for the full code.
     """
-    gone = one.state in (Standing.WITHDRAWN, Standing.REMOVED)
-    got = one.finished + one.held + one.timed_out + one.taken_out
-    could = available if one.asked is None else one.asked
-    if one.asked is None and one.state is Standing.ADMITTED and not one.left and _is_over(plan, free):
+    gone = participant.state in (Standing.WITHDRAWN, Standing.REMOVED)
+    got = participant.finished + participant.held + participant.timed_out + participant.taken_out
+    could = available if participant.asked is None else participant.asked
+    if (
+        participant.asked is None
+        and participant.state is Standing.ADMITTED
+        and not participant.left
+        and _is_over(plan, free)
+    ):
         could = got
     return Participation(
-        state=one.state,
-        finished=one.taken_out if gone else one.finished,
-        held=0 if one.left else one.held,
-        lapsed=0 if one.left else one.lapsed,
-        saved=one.saves,
+        state=participant.state,
+        finished=participant.taken_out if gone else participant.finished,
+        held=0 if participant.left else participant.held,
+        lapsed=0 if participant.left else participant.lapsed,
+        saved=participant.saves,
         free=free,
         needed=max(min(plan.terms.enough or plan.quota, could), 1),
-        left=one.left,
-        before=one.before,
+        left=participant.left,
+        before=participant.before,
     )
 
 

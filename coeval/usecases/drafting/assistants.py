@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coeval.domain import ColumnRole, Instance, Person, Task
 from coeval.errors import InputError
-from coeval.llm.assistants.catalogue import (
+from coeval.llm.assistants import (
     DIRECTIONS,
     Assistant,
     imported_assistant,
@@ -18,6 +19,9 @@ from coeval.llm.assistants.catalogue import (
 from coeval.store import Database
 from coeval.store.queries import drafts, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TEXTS = ("input", "output", "reference")
 """The texts that an assistant can read."""
@@ -80,11 +84,12 @@ def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]
         InputError: as for ``choose_assistants``.
     """
     against = "reference" if all(instance.reference for instance in instances) else "input"
-    known = {one.name: one for one in [*list_assistants(against), *list_plugins()]}
+    assistants = {assistant.name: assistant for assistant in [*list_assistants(against), *list_plugins()]}
     columns = [name for name, role in task.columns.items() if role is ColumnRole.ASSISTANT_SCORE]
-    known |= {name: _column(name, instances) for name in columns if name not in known}
+    assistants |= {name: _column(name, instances) for name in columns if name not in assistants}
     return [
-        known[name] if name in known else _spec(name, instances, list(known)) for name in names or list(known)
+        assistants[name] if name in assistants else _spec(name, instances, list(assistants))
+        for name in names or list(assistants)
     ]
 
 
@@ -138,8 +143,6 @@ def ensure_scores(
     context: Context, task: Task, assistants: Sequence[Assistant]
 ) -> dict[str, dict[str, float]]:
     """Return all assistants' scores by name and the instance's external id; compute missing ones."""
-    from coeval.llm.assistants.scores import score_instances
-
     scores: dict[str, dict[str, float]] = {}
     for assistant in assistants:
         with context.store.read() as db:
@@ -153,6 +156,43 @@ def ensure_scores(
             drafts.record_assistant_scores(db, task.id, assistant.name, new)
         scores[assistant.name] = known | {key: value for key, value in new.items() if value is not None}
     return scores
+
+
+def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:
+    """Return the assistants' scores: one row per instance (by external id), one column per assistant. Missing
+    scores are nan.
+
+    Raises:
+        InputError: two assistants share a name, or one has no scoring function.
+    """
+    import pandas as pd
+
+    names = [assistant.name for assistant in assistants]
+    if len(set(names)) < len(names):
+        raise InputError(f"Two assistants share a name among {', '.join(names)}: give each its own.")
+    columns: dict[str, list[float]] = {}
+    for assistant in assistants:
+        if assistant.score is None:
+            raise InputError(f"{assistant.name!r} has no scores: import its column, or leave it out.")
+        columns[assistant.name] = _checked(assistant, list(assistant.score(instances)), len(instances))
+    index = pd.Index([instance.external_id for instance in instances], name="instance")
+    return pd.DataFrame(columns, index=index, dtype=float)
+
+
+def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[float]:
+    """Return the scores as numbers. A plug-in's scores are checked like scores in a file."""
+    try:
+        values = [float(value) for value in scores]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{assistant.name!r} gave a score that is not a number ({error}).") from None
+    if len(values) != n:
+        raise InputError(
+            f"{assistant.name!r} gave {len(values)} scores for {n} instances: it must give one each."
+        )
+    for value in values:
+        if not math.isnan(value) and not assistant.low - 1e-9 <= value <= assistant.high + 1e-9:
+            raise InputError(f"{assistant.name!r} gave {value:g}, outside its range {assistant.range}.")
+    return values
 
 
 @use_case(OWNERS)

@@ -99,8 +99,7 @@ def prepare_run(context: Context, person: Person, slug: str, settings: RunSettin
     with context.store.read() as db:
         task, current = require_ready(db, slug)
         stored = drafts.get_run(db, task.id, settings.label)
-    if stored is None:  # a run of an earlier version continues as it began
-        require_description(task)
+    require_description(task)
     if stored is not None and needs_plan(settings):
         settings = replace(settings, plan=str(stored.params.get("plan", "")))
     if needs_plan(settings):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from coeval.errors import InputError
 from coeval.llm.client.client import resolve_address
@@ -114,10 +114,8 @@ class RunSettings(JudgeSettings):
 
 
 def read_run_settings(params: Mapping[str, object]) -> RunSettings:
-    """Return the settings of a stored job. Settings that its version did not have get their defaults."""
-    stored = params.get("settings", params.get("wish"))
-    known = {member.name for member in fields(RunSettings)}
-    values = {name: value for name, value in dict(stored).items() if name in known}  # type: ignore[call-overload]
+    """Return the settings of a stored job."""
+    values = dict(params["settings"])  # type: ignore[call-overload]
     values["prices"] = Prices(**values["prices"])
     values["assistants"] = tuple(values["assistants"])
     return RunSettings(**values)

@@ -364,9 +364,9 @@ def _find_spreads(samples: Any) -> Any:
 
 def _find_deviations(probabilities: Any) -> Any:
     """Return the standard deviation of the score under each draft's probabilities; NaN if it has none."""
-    found = np.full(len(probabilities), np.nan)
-    for place, given in enumerate(probabilities):
-        if given is not None:
-            chances, steps = np.asarray(given, dtype=float), np.arange(len(given))
-            found[place] = np.sqrt(chances @ (steps - chances @ steps) ** 2)
-    return found
+    deviations = np.full(len(probabilities), np.nan)
+    for place, chances_of in enumerate(probabilities):
+        if chances_of is not None:
+            chances, steps = np.asarray(chances_of, dtype=float), np.arange(len(chances_of))
+            deviations[place] = np.sqrt(chances @ (steps - chances @ steps) ** 2)
+    return deviations

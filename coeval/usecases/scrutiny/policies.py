@@ -310,18 +310,18 @@ def _share_out(db: Database, task: Task, team: StoredTeam) -> None:
         units = sorted((unit for unit in units if unit[0] in rank), key=lambda unit: rank[unit[0]])
     seed = tasks.get_seed(db, task.id)
     held: dict[int, set[int]] = defaultdict(set)
-    given = teams.list_given(db, task.id, team.members)
-    for annotator, instance in [*given, *teams.list_judged_by_others(db, task.id, team.members)]:
+    assigned = teams.list_given(db, task.id, team.members)
+    for annotator, instance in [*assigned, *teams.list_judged_by_others(db, task.id, team.members)]:
         held[instance].add(annotator)
     shares = share_out(
         group_documents(units), team.members, team.per_instance, seed,
-        held=held, loads=Counter(annotator for annotator, _ in given),
+        held=held, loads=Counter(annotator for annotator, _ in assigned),
     )  # fmt: skip
     for annotator, instances in shares.items():
-        own = draw_order(seed, annotator, instances)
+        order = draw_order(seed, annotator, instances)
         if drawn is not None:
-            own = sorted(own, key=lambda instance: rank[instance])
-        assignments.add_assignments(db, annotator, task.id, own)
+            order = sorted(order, key=lambda instance: rank[instance])
+        assignments.add_assignments(db, annotator, task.id, order)
 
 
 # The lines that are requested from the team.

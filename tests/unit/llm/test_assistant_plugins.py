@@ -12,9 +12,8 @@ import pytest
 
 from coeval.domain import ColumnRole, Instance, Task
 from coeval.errors import InputError
-from coeval.llm.assistants import catalogue
-from coeval.llm.assistants.scores import score_instances
-from coeval.usecases.drafting.assistants import choose_among
+from coeval.llm import assistants as catalogue
+from coeval.usecases.drafting.assistants import choose_among, score_instances
 
 ROOT = Path(__file__).resolve().parents[3]
 ROWS = [

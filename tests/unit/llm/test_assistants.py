@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coeval.domain import Instance
 from coeval.errors import InputError
-from coeval.llm.assistants.catalogue import (
+from coeval.llm.assistants import (
     Assistant,
     describe_assistants,
     imported_assistant,
@@ -20,7 +20,7 @@ from coeval.llm.assistants.catalogue import (
     rouge_l,
     rouge_n,
 )
-from coeval.llm.assistants.scores import score_instances
+from coeval.usecases.drafting.assistants import score_instances
 
 SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")
 PART = Instance("part", "a b", "the cats sat", reference="the cat sat down")

@@ -25,7 +25,7 @@ from coeval.domain import (
 )
 from coeval.errors import InputError, ModelError, UnansweredError
 from coeval.extensions.fusion.protocol import Fusion
-from coeval.llm.assistants.catalogue import imported_assistant, list_assistants
+from coeval.llm.assistants import imported_assistant, list_assistants
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.prompting.questions import evaluation_schema, scores_schema
 from coeval.llm.prompting.template_files import JudgeOptions

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.stats.clusters import FEW
+from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.report.agreement import DraftsInView, Headline
 from coeval.stats.report.answer import Answer, answer_section, build_answer
@@ -57,7 +57,7 @@ def test_the_level_is_that_of_the_whole_interval(alpha: Estimate, level: str, wo
 def test_a_small_study_is_too_small_to_say_however_high_alpha_is() -> None:
     found = answer(estimate(0.95, 0.93, 0.97, clusters=6), few=True)
     assert found.level == "too few"
-    assert found.sentence.endswith(f"The scores are of 6 documents; at least {FEW} are needed.")
+    assert found.sentence.endswith(f"The scores are of 6 documents; at least {VERDICT_FROM} are needed.")
 
 
 def test_scores_given_with_the_draft_in_view_are_said_to_be_so() -> None:

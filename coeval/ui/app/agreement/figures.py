@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.clusters import FEW
+from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import Answer
 from coeval.stats.report.tables import Table
@@ -76,7 +76,7 @@ def _listed(names: Sequence[str]) -> str:
 
 Get = Callable[..., Any]
 """Compute a statistic of the current task: ``get(function)``, or ``get(function, tables=("actions",))`` if it
-needs more tables. See ``usecases.reports.report_cache``.
+needs more tables. See ``usecases.reports.statistics``.
 """
 
 
@@ -223,7 +223,7 @@ def too_few(n: int, kind: str) -> str:
     >>> too_few(6, "documents"), too_few(10, "documents")
     ('The scores are of 6 documents; at least 10 are needed.', '')
     """
-    return f"The scores are of {n:,} {kind}; at least {FEW} are needed." if n < FEW else ""
+    return f"The scores are of {n:,} {kind}; at least {VERDICT_FROM} are needed." if n < VERDICT_FROM else ""
 
 
 def _exactly(value: Any) -> dict[str, str]:

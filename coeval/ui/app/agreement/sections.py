@@ -25,9 +25,8 @@ from coeval.ui.app.agreement.figures import (
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, el
 from coeval.usecases.access import Context
-from coeval.usecases.reports.report_cache import Reading
 from coeval.usecases.reports.report_process import HelperEndedError
-from coeval.usecases.reports.statistics import get_reading, list_versions
+from coeval.usecases.reports.statistics import Reading, get_reading, list_versions
 
 __all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.clusters import FEW
+from coeval.stats.clusters import ROUGH_BELOW
 from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED
 from coeval.stats.report.document import section_notes
@@ -103,7 +103,7 @@ def _lead(top: SystemRow, known: Sequence[SystemRow]) -> str:
     details = top.human_mean.details
     return (
         f"{top.system} leads {second.system} by {plain_number(lead)} {interval(lead, plain_number)} in "
-        f"{details['clusters']} {details['resampled']}; {FEW} are needed for the stated rate of error."
+        f"{details['clusters']} {details['resampled']}; {ROUGH_BELOW} are needed for the stated rate of error."
     )
 
 

@@ -25,12 +25,12 @@ def test_variance_of_words_is_refused() -> None:
 
 
 def test_the_forms_say_from_how_much_they_come() -> None:
-    whole, part = icc(JUDGES, confidence=0.9), icc([[1, 2, 3, 4], [1, 3, 3, None], [2, 2, None, None]])
+    whole, part = icc(JUDGES), icc([[1, 2, 3, 4], [1, 3, 3, None], [2, 2, None, None]])
     names = ("n", "n_units", "n_annotators", "k", "complete", "confidence")
     assert list(whole) == list(part) == list(FORMS)
     for form in FORMS:
         assert {name: whole[form].details[name] for name in names} == dict(
-            zip(names, (6, 6, 4, 4.0, True, 0.9), strict=True)
+            zip(names, (6, 6, 4, 4.0, True, 0.95), strict=True)
         )
         assert {name: part[form].details[name] for name in names} == dict(
             zip(names, (3, 3, 3, 8 / 3, False, 0.95), strict=True)

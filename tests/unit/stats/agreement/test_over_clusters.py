@@ -33,13 +33,13 @@ def even_table(seed: int = 1) -> np.ndarray:
     return table
 
 
-def wanted_interval(value: float, without: Sequence[float], confidence: float = 0.95) -> dict[str, float]:
+def wanted_interval(value: float, without: Sequence[float]) -> dict[str, float]:
     """Tukey's interval by its formula: sd over what is left without each, t, and three quarters of the bias."""
     kept = np.array([one for one in without if not math.isnan(one)])
     n = len(kept)
     se = math.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum())
     moved = value - 0.75 * (n - 1) * (kept.mean() - value)
-    half = scipy_stats.t.ppf((1 + confidence) / 2, n - 1) * se
+    half = scipy_stats.t.ppf(0.975, n - 1) * se
     return {"se": se, "ci_low": min(value, moved) - half, "ci_high": min(1.0, max(value, moved) + half)}
 
 
@@ -105,13 +105,6 @@ def test_alphas_interval_is_that_of_alpha_without_each_document(level: Any) -> N
         "replicates": 6,
     }
     assert krippendorff_alpha(table, level, clusters=DOCUMENTS).ci == pytest.approx(found.ci)
-
-
-def test_confidence_is_that_of_the_interval_over_clusters() -> None:
-    found = krippendorff_alpha(even_table(), clusters=DOCUMENTS, confidence=0.8)
-    half = scipy_stats.t.ppf(0.9, 5) * found.se
-    assert found.ci_high - found.ci_low == pytest.approx(2 * half + 0.75 * abs(found.bias))
-    assert found.details["confidence"] == 0.8
 
 
 COEFFICIENTS: dict[str, Callable[..., float]] = {
@@ -224,19 +217,18 @@ def test_an_interval_with_units_added_holds_the_point_and_ends_at_one() -> None:
     assert percent.ci_high == 1 and percent.ci_low < 1
 
 
-@pytest.mark.parametrize("confidence", [0.01, 0.5])
-def test_an_interval_with_units_added_is_of_the_confidence_and_holds_the_point(confidence: float) -> None:
-    """However little confidence is asked for: the two units move the middle of the interval, not the point."""
+def test_an_interval_with_units_added_holds_the_point() -> None:
+    """The two units move the middle of the interval, not the point."""
     table = np.array([[1] * 9 + [2], [1] * 8 + [2, 2]])
-    found = krippendorff_alpha(table, "nominal", clusters=range(10), confidence=confidence)
+    found = krippendorff_alpha(table, "nominal", clusters=range(10))
     assert found.ci_low <= found <= found.ci_high
     units = [*((1.0, row) for row in SKEWED), (0.6, [0, 2]), (0.6, [1, 1])]
     value = nominal_alpha(units)
     without = [nominal_alpha(units[:k] + units[k + 1 :]) for k in range(12)]
-    wanted = wanted_interval(value, without, confidence)
+    wanted = wanted_interval(value, without)
     assert found.ci_low == pytest.approx(min(found, wanted["ci_low"]))
     assert found.ci_high == pytest.approx(max(found, wanted["ci_high"]))
-    mean = mean_alpha([parse_ratings(table)], [Clusters(np.arange(10))], "nominal", confidence=confidence)
+    mean = mean_alpha([parse_ratings(table)], [Clusters(np.arange(10))], "nominal")
     assert mean.ci == pytest.approx(found.ci)
 
 
@@ -262,8 +254,8 @@ def test_near_continuous_scores_have_the_jackknife_over_clusters_too(level: Any)
     table[1, :6] = table[0, :6]
     alpha = partial(krippendorff.alpha, level_of_measurement=level)
     without = [float(alpha(table[:, clusters != place])) for place in range(8)]
-    wanted = wanted_interval(float(alpha(table)), without, 0.9)
-    levels = alpha_levels(parse_ratings(table), Clusters(clusters, "documents"), (level,), confidence=0.9)
+    wanted = wanted_interval(float(alpha(table)), without)
+    levels = alpha_levels(parse_ratings(table), Clusters(clusters, "documents"), (level,))
     found = levels[level]
     assert found == pytest.approx(alpha(table))
     assert told(found, tuple(wanted)) == pytest.approx(wanted)
@@ -392,8 +384,8 @@ def test_a_difference_over_documents_takes_each_unit_that_either_pairs(level: st
         return package_alpha(table[:, kept], level) - package_alpha(other[:, kept], level)
 
     gaps = [gap(place != DOCUMENTS) for place in (0, 1, 3, 4, 5)]
-    found = difference(table, other, level, confidence=0.8)
-    wanted = wanted_interval(gap(DOCUMENTS >= 0), gaps, 0.8)
+    found = difference(table, other, level)
+    wanted = wanted_interval(gap(DOCUMENTS >= 0), gaps)
     assert told(found, ("se", "ci_low", "ci_high")) == pytest.approx(wanted)
     assert (found.details["clusters"], found.details["resampled"]) == (5, "units")
 
@@ -441,10 +433,10 @@ def test_intraclass_intervals_have_two_units_more(
 
 def test_intraclass_intervals_leave_out_documents_with_all_their_units() -> None:
     table = even_table()
-    whole, found = icc(table), icc(table, clusters=DOCUMENTS, confidence=0.8)
+    whole, found = icc(table), icc(table, clusters=DOCUMENTS)
     for form, value in whole.items():
         assert found[form] == pytest.approx(value)
         names = ("clusters", "resampled", "confidence", "n_units", "replicates")
-        assert tuple(told(found[form], names).values()) == (6, "units", 0.8, 11, 8)
+        assert tuple(told(found[form], names).values()) == (6, "units", 0.95, 11, 8)
         assert found[form].p_value == value.p_value and "bias" not in found[form].details
         assert found[form].ci_low < value < found[form].ci_high

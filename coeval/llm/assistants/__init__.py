@@ -1,1 +1,0 @@
-"""Assistant evaluators for fusion: automatic measures and imported scores."""
