@@ -38,6 +38,7 @@ from coeval.stats.plan import betting_interval
 from coeval.stats.rating_matrix import Ratings, encode_ratings
 from coeval.stats.report.draft_account import draft_account_section
 from coeval.stats.report.systems import compare_pairs, systems_section
+from tests.benchmarks.parts.bridge_cells import list_bridge_cells
 from tests.benchmarks.parts.interval_cells import list_interval_cells
 from tests.benchmarks.parts.labels_cells import list_label_cells
 from tests.support.studies.stats_frames import make_frames
@@ -694,6 +695,7 @@ def list_cells() -> list[tuple[tuple[float, float], partial[Draw]]]:
         (RARELY, partial(rare_loss_cells, 40)),
         *list_label_cells(),
         *list_interval_cells(),
+        *list_bridge_cells(),
     ]
     return cells + ([(COVERED, partial(plasmode_cells, ELI5))] if ELI5.is_dir() else [])
 

@@ -1,4 +1,4 @@
-"""``python -m coeval judge seal|learn|examples|wording|people|certify|take``: make a judge from a study."""
+"""``python -m coeval judge seal|learn|examples|wording|people|certify|take|bridge``: make a judge from a study."""
 
 from __future__ import annotations
 
@@ -87,6 +87,12 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     take.add_argument("--texts", action="store_true", help="include the texts that `judge check` needs")
     add_judging_options(take)
     take.set_defaults(command=_take)
+    bridge = kinds.add_parser(
+        "bridge", parents=[task, reporting], help="link a new judge to the old one, and restate old results"
+    )
+    bridge.add_argument("old", type=Path, metavar="OLD.json", help="file of the judge that is replaced")
+    bridge.add_argument("new", type=Path, metavar="NEW.json", help="file of the judge that replaces it")
+    bridge.set_defaults(command=_bridge)
 
 
 def _add_examples(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
@@ -274,6 +280,23 @@ def _take(context: Context, options: argparse.Namespace) -> None:
     signer = judge.signature.key if judge.signature else ""
     written = {"path": options.out, "judge": judge.name, "hash": judge.hash, "signed_by": signer}
     report(options, written, [f"{options.out}: {describe_judge(judge)}"])
+
+
+def _bridge(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.bridge.words import tabulate_pairs, tabulate_systems
+    from coeval.extensions.judge.bridges import bridge_judges
+    from coeval.extensions.judge.model.judge_file import load_judge
+
+    old, new = load_judge(options.old), load_judge(options.new)
+    bridge = bridge_judges(context, OPERATOR, options.task, old, new)
+    if options.json:
+        print_json(bridge.model_dump(mode="json"))
+        return
+    print(*bridge.findings, sep="\n")
+    for table in (tabulate_systems(bridge), tabulate_pairs(bridge)):
+        print()
+        print(*(" | ".join(row) for row in table), sep="\n")
+    print("", bridge.paragraph, sep="\n")
 
 
 def _ask_to_replace(path: Path, *, force: bool, ask: bool) -> None:

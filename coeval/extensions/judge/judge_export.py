@@ -13,7 +13,9 @@ from coeval.clock import now
 from coeval.domain import CriteriaSet, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.bridges import name_bridge
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
+from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.fit import read_frozen, require_criteria
 from coeval.extensions.judge.model.file_schema import (
     Hashes,
@@ -148,6 +150,9 @@ def _build_file(db: Database, task: Task, seal: Seal, asks: RunSettings | None, 
     asking = {run.label: _find_protocol(task, current, run, asks) for run in runs}
     shown = {label: show_examples(one, frozen.fitted.examples) for label, one in asking.items()}
     opening = find_opening(queries_seal.list_openings(db, seal.id), frozen)
+    certificate = (
+        name_bridge(db, seal, Certificate.model_validate_json(opening.certificate)) if opening else None
+    )
     return JudgeFile(
         name=frozen.judge[:200],
         made_at=now(),
@@ -164,7 +169,7 @@ def _build_file(db: Database, task: Task, seal: Seal, asks: RunSettings | None, 
             for run in runs
         ),
         fitted=frozen.fitted,
-        certificate=json.loads(opening.certificate) if opening else None,
+        certificate=certificate.model_dump(mode="json") if certificate else None,
         labels=tuple(Label.model_validate(one) for one in json.loads(opening.labels)) if opening else (),
         questions=tuple(_questions(db, task, current, seal, shown, runs, texts=texts)),
         hashes=Hashes(data=frozen.dev.labels, code=__version__),

@@ -216,7 +216,7 @@ def certificate_view(state: JudgeState, slug: str, *, owner: bool) -> list[Node]
     return [
         *([stale] if stale else []),
         first,
-        el("ul", *(el("li", sentence) for sentence in newest.findings[2:])),
+        el("ul", *(el("li", sentence) for sentence in (*newest.findings[2:], newest.bridge) if sentence)),
         el("h4", "Limits of this certificate"),
         el("ul", *(el("li", sentence) for sentence in newest.limits)),
         ways,

@@ -80,6 +80,17 @@ CREATE TABLE certificate (
   -- result without a second opening
   labels_json TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
+
+-- Each bridge from a judge to the judge with new_hash, which replaces it.
+CREATE TABLE judge_bridge (
+  id INTEGER PRIMARY KEY,
+  seal INTEGER NOT NULL REFERENCES seal(id),
+  new_hash TEXT NOT NULL,
+  bridge_json TEXT NOT NULL,
+  made_by TEXT NOT NULL,
+  made_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX judge_bridge_newest ON judge_bridge(seal, id);
 """)
 
 
@@ -152,12 +163,33 @@ def record_fitted(db: Database, seal: int, judge: FittedJudge) -> int:
     )  # fmt: skip
 
 
+def list_fitted(db: Database, seal: int) -> list[FittedJudge]:
+    """Return all fitted judges, oldest first."""
+    return [
+        FittedJudge(row["judge_json"], row["judge_hash"], row["fitted_by"], row["fitted_at"], row["id"])
+        for row in rows(db, "SELECT * FROM fitted_judge WHERE seal = ? ORDER BY id", [seal])
+    ]
+
+
 def get_fitted(db: Database, seal: int) -> FittedJudge | None:
     """Return the newest fitted judge."""
-    row = get_row(db, "SELECT * FROM fitted_judge WHERE seal = ? ORDER BY id DESC LIMIT 1", [seal])
-    if row is None:
-        return None
-    return FittedJudge(row["judge_json"], row["judge_hash"], row["fitted_by"], row["fitted_at"], row["id"])
+    fitted = list_fitted(db, seal)
+    return fitted[-1] if fitted else None
+
+
+def record_bridge(db: Database, seal: int, new_hash: str, bridge: str, by: str) -> None:
+    """Append a bridge, as JSON. Earlier bridges stay."""
+    insert(db, "judge_bridge", seal=seal, new_hash=new_hash, bridge_json=bridge, made_by=by, made_at=now())
+
+
+def get_bridge(db: Database, seal: int, new_hash: str = "") -> str:
+    """Return the newest bridge as JSON, of those to the judge with this hash if one is given; "" if there is none."""
+    sql = (
+        "SELECT bridge_json FROM judge_bridge WHERE seal = :seal AND (:hash = '' OR new_hash = :hash)"
+        " ORDER BY id DESC LIMIT 1"
+    )
+    row = get_row(db, sql, {"seal": seal, "hash": new_hash})
+    return str(row["bridge_json"]) if row else ""
 
 
 OPENINGS = """

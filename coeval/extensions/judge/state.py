@@ -8,6 +8,8 @@ from coeval.domain import Arm, CriteriaSet, Criterion, Person, Run, Task
 from coeval.domain.runs import Wording
 from coeval.errors import NotFoundError
 from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.bridge.schema import Bridge
+from coeval.extensions.judge.bridges import find_bridge, name_bridge
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.deferred_lines import Deferred, find_deferred
@@ -27,6 +29,7 @@ class JudgeState:
 
     ``counts`` has (people, documents, scores) by part and arm. ``certificates`` are in the order of their openings.
     ``imported`` are the judge's imported members, and ``with_examples`` the ids of runs whose questions show examples.
+    ``fitted`` has (id, name, time) of all fitted judges, and ``bridge`` is the newest bridge between two of them.
     ``asking`` is the current request that limits the team's work, and ``deferred`` are the lines for people if the
     judge has a threshold. ``wordings`` are the open proposals for current criteria.
     """
@@ -46,6 +49,8 @@ class JudgeState:
     with_examples: frozenset[int] = frozenset()
     deferred: Deferred | None = None
     wordings: tuple[Wording, ...] = ()
+    fitted: tuple[tuple[int, str, str], ...] = ()
+    bridge: Bridge | None = None
 
 
 @use_case(TEAM)
@@ -58,10 +63,8 @@ def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
         runs = tuple(drafts.list_runs(db, task.id))
         if seal is None:
             return JudgeState(None, {}, {}, total, runs, None, "", (), ())
-        stored, openings = (
-            queries_seal.get_fitted(db, seal.id),
-            tuple(queries_seal.list_openings(db, seal.id)),
-        )
+        fitted, openings = queries_seal.list_fitted(db, seal.id), queries_seal.list_openings(db, seal.id)
+        stored = fitted[-1] if fitted else None
         frozen = read_frozen(stored) if stored else None
         heard = frozen.members if frozen else ()
         return JudgeState(
@@ -72,8 +75,8 @@ def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
             runs,
             frozen,
             stored.fitted_at if stored else "",
-            openings,
-            tuple(Certificate.model_validate_json(one.certificate) for one in openings if one.certificate),
+            tuple(openings),
+            tuple(_read_certificate(db, seal, one) for one in openings if one.certificate),
             current.criteria if current else (),
             tuple(run for run in runs if run.label in heard and not asked_here(run)),
             get_asking(db, task.id),
@@ -82,7 +85,13 @@ def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
             if current and frozen and frozen.fitted.deferral
             else None,
             _list_open(db, task, current),
+            tuple((one.id, read_frozen(one).judge, one.fitted_at) for one in fitted),
+            find_bridge(db, seal),
         )
+
+
+def _read_certificate(db: Database, seal: Seal, opening: Opening) -> Certificate:
+    return name_bridge(db, seal, Certificate.model_validate_json(opening.certificate))
 
 
 def _list_open(db: Database, task: Task, current: CriteriaSet | None) -> tuple[Wording, ...]:
@@ -100,12 +109,13 @@ def get_certificate(context: Context, person: Person, slug: str, number: int = 0
     """
     with context.store.read() as db:
         task = require_task(db, slug)
-        openings = queries_seal.list_openings(db, require_seal(db, task.id, slug).id)
-    written = [one for one in openings if one.certificate and number in (0, one.number)]
-    if not written:
-        raise NotFoundError(
-            f"There is no certificate of opening {number} of “{slug}”."
-            if number
-            else f"“{slug}” has no certificate yet."
-        )
-    return Certificate.model_validate_json(written[-1].certificate)
+        seal = require_seal(db, task.id, slug)
+        openings = queries_seal.list_openings(db, seal.id)
+        written = [one for one in openings if one.certificate and number in (0, one.number)]
+        if written:
+            return _read_certificate(db, seal, written[-1])
+    raise NotFoundError(
+        f"There is no certificate of opening {number} of “{slug}”."
+        if number
+        else f"“{slug}” has no certificate yet."
+    )

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from coeval.extensions.judge.certificate.rivals import CONSTANT, CRITERIA, JUDGE, PERSON
 from coeval.extensions.judge.certificate.schema import Certificate, Group, Number, Rival
 from coeval.extensions.judge.model.fitted import tell_unmoved
+from coeval.stats.estimates import listed
 
 FEW_DOCUMENTS = 20
 """With fewer documents, intervals are wide and depend on Student's t."""
@@ -46,14 +47,6 @@ def counted(n: int, word: str, words: str | None = None) -> str:
     ('1 person', '1,200 scores')
     """
     return f"{n:,} {word if n == 1 else words or word + 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """
-    >>> listed(["“a”"]), listed(["“a”", "“b”", "“c”"])
-    ('“a”', '“a”, “b” and “c”')
-    """
-    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1] if names else ""
 
 
 def write_findings(certificate: Certificate) -> tuple[str, ...]:

@@ -227,5 +227,8 @@ class Certificate(Part):
     limits: tuple[str, ...] = ()
     """The uses for which the judge is not validated."""
 
+    bridge: str = ""
+    """A sentence on the newest bridge to this judge from an earlier one, added when the certificate is read."""
+
     def get_rival(self, name: str) -> Rival | None:
         return next((rival for rival in self.rivals if rival.name == name), None)
