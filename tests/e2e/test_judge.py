@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coeval.domain import JobState, Role
+from coeval.extensions.judge.bridge.schema import Bridge
 from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.model.judge_file import parse_judge
@@ -26,6 +27,7 @@ from tests.support.screens.axe import faults
 from tests.support.screens.ui_steps import enter, settle, unfold
 from tests.support.serving.live_server import ROOT
 from tests.support.serving.server import Running
+from tests.support.studies.bridged_study import seal_bridged_study
 from tests.support.studies.judged_study import OVERRATED, WORDING, serve_judged
 from tests.support.studies.unsure_study import THRESHOLD, UNSURE_LINES, make_unsure_study
 
@@ -243,3 +245,48 @@ def test_the_team_is_asked_for_what_the_judge_leaves_to_people_and_an_imported_j
     page.get_by_role("button", name="Assign all lines again").wait_for(state="hidden")
     settle(page)
     assert not faults(page)
+
+
+@pytest.fixture
+def bridged(context: Context) -> Iterator[str]:
+    """A study with two fitted judges, the older of which favours a system."""
+    for name in ("Olu", "Rae"):
+        sign_in(context, name)
+    set_role(context, OPERATOR, "Rae", Role.RESEARCHER)
+    seal_bridged_study(context)
+    with Running(context) as live:
+        yield live.url
+
+
+def test_an_owner_bridges_two_judges_and_a_researcher_reads_what_flips(bridged: str, page: Page) -> None:
+    page.set_default_timeout(60_000)
+    enter(page, bridged, "Olu")
+    page.goto(f"{bridged}/?task=demo&tab=judge")
+    shown = page.locator("#judge-bridge")
+    shown.get_by_text("There is no bridge yet.").wait_for()
+    page.get_by_role("button", name="Build the bridge").click()
+    shown.get_by_text("2 flip, and 1 cannot be told").first.wait_for()
+    assert "people scored outputs of both judges" in shown.locator(".banner").inner_text()
+    order = shown.get_by_role("table").nth(1)
+    assert order.get_by_role("row").nth(1).get_by_text("flips").is_visible(), "flips come first"
+    shown.get_by_text("Links and favoured systems").click()
+    shown.get_by_text("Link of the old judge: isotonic regression").wait_for()
+    settle(page)
+    assert not faults(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    page.locator("#bridge-new input").click()
+    page.get_by_role("option", name="old").click()
+    page.get_by_role("button", name="Build the bridge").click()
+    page.get_by_text("a bridge needs two different judges").wait_for()
+
+    page.context.clear_cookies()
+    enter(page, bridged, "Rae")
+    page.goto(f"{bridged}/?task=demo&tab=judge")
+    shown.get_by_text("2 flip, and 1 cannot be told").first.wait_for()
+    assert not page.locator("#bridge-go").is_visible()
+    with page.expect_download() as taken:
+        shown.get_by_role("link", name="The bridge as JSON").click()
+    bridge = Bridge.model_validate_json(taken.value.path().read_text("utf-8"))
+    shown.get_by_text("Paragraph for a paper").click()
+    assert shown.get_by_text(bridge.paragraph).is_visible()

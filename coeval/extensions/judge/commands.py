@@ -82,6 +82,13 @@ def _add_gate(kinds: argparse._SubParsersAction, parents: list[argparse.Argument
         metavar="F",
         help="table of people's scores for some outputs (columns: instance, criterion, score)",
     )
+    gate.add_argument(
+        "--across",
+        type=Path,
+        nargs=2,
+        metavar=("BRIDGE.json", "SCORED.csv"),
+        help="bridge from a retired judge (judge bridge --json), and its scores of the old system (judge run)",
+    )
     gate.add_argument("--junit", type=Path, metavar="F.xml", help="also write a JUnit file")
     gate.set_defaults(command=_gate, opens_file=False)
 
@@ -251,6 +258,7 @@ def _tell(table: pd.DataFrame, rungs: Mapping[str, int]) -> None:
 
 def _gate(options: argparse.Namespace) -> None:
     from coeval.cli.files import read_mapping
+    from coeval.extensions.judge.bridge.across import join_across, load_bridge, load_scored
     from coeval.extensions.judge.runtime.gate import EXIT_CODES, Terms, hold_gate, tell_basis, write_junit
     from coeval.extensions.judge.runtime.input_files import add_people, load_labels, load_outputs
 
@@ -260,12 +268,17 @@ def _gate(options: argparse.Namespace) -> None:
     judge = _open_judge(options)
     instances = load_outputs(options.input, read_mapping(options.map))
     labels = load_labels(options.labels) if options.labels else {}
-    terms.check([one.system for one in instances])
-    table = add_people(_score(judge, instances, options), judge.file, instances, labels)
-    gate = hold_gate(table, judge.file, terms)
+    bridge = None
+    if options.across:
+        bridge, old = load_bridge(options.across[0], judge.file), load_scored(options.across[1], terms.old)
+        instances = [one for one in instances if one.system == terms.new]
+    terms.check([one.system for one in instances] + [terms.old] * bool(bridge))
+    table = _score(judge, instances, options)
+    table = join_across(table, old, bridge) if bridge else add_people(table, judge.file, instances, labels)
+    gate = hold_gate(table, judge.file, terms, bridge)
     if options.junit:
         write_junit(options.junit, gate, judge.file.name)
-    code, basis = EXIT_CODES[gate.outcome], tell_basis(gate, judge.file)
+    code, basis = EXIT_CODES[gate.outcome], tell_basis(gate, judge.file, bridge)
     if options.json:
         print_json(
             {

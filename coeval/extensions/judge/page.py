@@ -12,11 +12,13 @@ from fastapi.responses import Response
 from coeval.domain import Person, Role
 from coeval.errors import InputError
 from coeval.extensions.judge import certification, deferred_lines
+from coeval.extensions.judge.bridges import get_bridge
 from coeval.extensions.judge.certificate.figures import MARGIN
 from coeval.extensions.judge.certificate.html_page import render_page
 from coeval.extensions.judge.certification import LEAST_MARGIN, MOST_MARGIN
 from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.judge_export import MISSING, export_judge
+from coeval.extensions.judge.page_bridge import BridgeBox
 from coeval.extensions.judge.page_corrections import ExamplesBox, WordingBox, people_view
 from coeval.extensions.judge.page_views import (
     ask_view,
@@ -52,6 +54,11 @@ def add_judge_files(app: FastAPI, context: Context) -> None:
         text = certificate.model_dump_json(indent=1)
         headers = _saved(f"{slug}-certificate-{certificate.opening}.json")
         return Response(text, media_type="application/json", headers=headers)
+
+    @app.get("/download/{slug}/judge/bridge.json")
+    def download_bridge(request: Request, slug: str) -> Response:
+        text = get_bridge(context, get_person(context, request), slug).model_dump_json(indent=1)
+        return Response(text, media_type="application/json", headers=_saved(f"{slug}-bridge.json"))
 
     @app.get("/download/{slug}/judge/judge.json")
     def download_judge(
@@ -198,11 +205,14 @@ class JudgeTab(StudyTab):
                 )
                 self.certificate = View(elem_id="judge-certificate")
                 self.supplied = SuppliedBox(self.context, self.task)
+            with gr.Column(elem_classes="card"):
+                View(_head(6, "Bridge to a new judge", "Restates the old judge's results on people's scale."))
+                self.bridge = BridgeBox(self.context, self.task)
         self.outputs = [
             self.closed, self.steps, self.seal, self.sealing, self.asking, self.learned, self.learning, self.run,
             self.openings, self.certifying, self.typed, self.certificate,
         ]  # fmt: skip
-        for box in (self.examples, self.wording, self.people, self.supplied):
+        for box in (self.examples, self.wording, self.people, self.supplied, self.bridge):
             self.outputs += box.outputs
         self.on(seal.click, self.on_ask, [share], [self.asked, self.asking])
         self.on(self.keep.click, self.on_seal, [share])
@@ -301,6 +311,7 @@ class JudgeTab(StudyTab):
             **self.wording.update(state, owner=owner),
             **self.people.update(state, owner=owner),
             **self.supplied.update(slug, state, owner=owner),
+            **self.bridge.update(slug, state, owner=owner),
         }
 
     def _learning_state(self, state: JudgeState, owner: bool) -> Update:

@@ -354,6 +354,8 @@ def judge_tab() -> list[Door]:
         ),
         Door("extensions.judge.state.get_certificate", at("GET", f"{files}certificate.html"), says=sealed),
         Door("extensions.judge.state.get_certificate", at("GET", f"{files}certificate.json"), says=sealed),
+        Door("extensions.judge.bridges.get_bridge", at("GET", f"{files}bridge.json"), says=sealed),
+        Door("extensions.judge.bridges.bridge_judges", pressed("bridge-go"), says=sealed),
         Door("extensions.judge.judge_export.export_judge", at("GET", f"{files}judge.json"), says=sealed),
         Door("extensions.judge.corrections.propose_examples", pressed("examples-choose"), says=sealed),
         Door("extensions.judge.corrections.take_examples", pressed("examples-take"), says=sealed),

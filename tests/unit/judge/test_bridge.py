@@ -7,11 +7,14 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from coeval.extensions.judge.bridge import links
+from coeval.extensions.judge.bridge.across import join_across
 from coeval.extensions.judge.bridge.restated import Items, bridge_criterion, find_se, find_slope, tell_orders
-from coeval.extensions.judge.bridge.schema import Design, Verdict
+from coeval.extensions.judge.bridge.schema import Bridge, BridgedJudge, Design, Verdict
+from coeval.extensions.judge.runtime.gate import Outcome, Terms, hold_gate, tell_basis
 from tests.benchmarks.coverage import met, simulate
 from tests.benchmarks.parts.bridge_cells import (
     Bridged,
@@ -20,6 +23,7 @@ from tests.benchmarks.parts.bridge_cells import (
     find_wrong,
     list_bridge_cells,
 )
+from tests.support.studies.gate_simulation import JUDGE
 
 ENDS = (1.0, 5.0)
 
@@ -125,3 +129,60 @@ def test_a_pair_is_rarely_called_flipped_wrongly() -> None:
     truth, rng = find_truth(design), np.random.default_rng(6)
     wrong = [find_wrong(*bridge_study(design, rng), truth) for _ in range(40)]
     assert np.mean(wrong) <= 0.05 and np.mean([any(each) for each in wrong]) <= 0.2
+
+
+def make_bridge(design: Bridged, rng: np.random.Generator) -> Bridge:
+    found, _ = bridge_study(design, rng)
+    named = found.model_copy(update={"criterion": JUDGE.criteria[0].text})
+    ends = [BridgedJudge(name=name, models=(), hash="") for name in ("old", "new")]
+    return Bridge(made_at="", task="t", old=ends[0], new=ends[1], by_criterion=(named,))
+
+
+def draw_across(design: Bridged, rng: np.random.Generator, shift: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Scores of a new system by the new judge, and of an old system of middling quality by the old judge."""
+    fresh = replace(design, centres=(3.0, 3.0 + shift)).draw(rng, 150)
+    tables = [
+        pd.DataFrame(
+            {"instance": [f"{n}{name}" for n in range(150)], "document": [f"x{n}" for n in range(150)],
+             "system": name, "criterion": JUDGE.criteria[0].text, "raw": scores}
+        )
+        for name, scores in (("new", fresh["new"][:, 1]), ("old", fresh["old"][:, 0]))
+    ]  # fmt: skip
+    return tables[0], tables[1]
+
+
+@pytest.mark.parametrize(("shift", "expected"), [(1.3, Outcome.HELD), (-1.6, Outcome.REGRESSION)])
+def test_the_gate_compares_a_new_system_with_one_that_only_the_old_judge_scored(
+    shift: float, expected: Outcome
+) -> None:
+    design, rng = Bridged(150, 60, (2.4, 2.7, 3.0, 3.2, 3.4, 3.0)), np.random.default_rng(8)
+    bridge = make_bridge(design, rng)
+    new, old = draw_across(design, rng, shift)
+    table = join_across(new, old, bridge)
+    plain = hold_gate(table, JUDGE, Terms("new", "old", -0.1)).lines[0].difference
+    gate = hold_gate(table, JUDGE, Terms("new", "old", -0.1), bridge)
+    assert gate.outcome is expected, str(gate)
+    assert gate.lines[0].difference.se > 1.1 * plain.se and gate.lines[0].difference.df <= 5
+    assert "scored by the retired judge “old”" in tell_basis(gate, JUDGE, bridge)
+
+
+def test_the_gate_says_why_it_cannot_compare_across_a_bridge() -> None:
+    rng = np.random.default_rng(9)
+    design = Bridged(60, 20, (3.0, 3.2))
+    bridge = make_bridge(design, rng)
+    table = join_across(*draw_across(design, rng, 1.0), bridge)
+    gate = hold_gate(table, JUDGE, Terms("new", "old", -0.1), bridge)
+    assert gate.outcome is Outcome.UNDECIDED and "fewer than three systems have anchors" in gate.lines[0].why
+
+
+@pytest.mark.slow
+def test_at_the_margin_the_gate_across_a_bridge_rarely_errs() -> None:
+    """Both systems are alike and the margin is 0: either verdict is wrong in at most 5% of cases."""
+    design, rng = Bridged(120, 40, (2.6, 2.8, 3.0, 3.2, 3.4)), np.random.default_rng(10)
+    outcomes = []
+    for _ in range(60):
+        bridge = make_bridge(design, rng)
+        table = join_across(*draw_across(design, rng, 0.0), bridge)
+        outcomes.append(hold_gate(table, JUDGE, Terms("new", "old", 0.0), bridge).outcome)
+    for wrong in (Outcome.HELD, Outcome.REGRESSION):
+        assert outcomes.count(wrong) <= 7, outcomes

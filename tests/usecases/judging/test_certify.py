@@ -15,6 +15,7 @@ import pytest
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge.bridges import bridge_judges, get_bridge
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.certification import certify
@@ -79,6 +80,8 @@ ONLY_FITS: dict[str, Callable[[Context], Any]] = {
         lambda: assign_deferred(context, OPERATOR, "demo")
     ),
     "deferred_lines.end_asking": lambda context: refused(lambda: end_asking(context, OPERATOR, "demo")),
+    "bridges.bridge_judges": lambda context: refused(lambda: bridge_judges(context, OPERATOR, "demo", 1, 1)),
+    "bridges.get_bridge": lambda context: refused(lambda: get_bridge(context, OPERATOR, "demo")),
     "judge_export.export_judge": lambda context: refused(lambda: export_judge(context, OPERATOR, "demo")),
 }
 """Every use case of judging that does not open the seal, and how it is called: what it gives may not depend on it."""

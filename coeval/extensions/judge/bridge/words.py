@@ -161,7 +161,7 @@ def tabulate_systems(bridge: Bridge) -> list[tuple[str, ...]]:
             one.criterion,
             mean.system or "(no name)",
             f"{number(mean.before)} by the {mean.before_side} judge",
-            _spell(mean.restated),
+            spell_number(mean.restated),
             f"the {mean.side} judge{'' if mean.corrected else ', by the link alone'}",
             f"{mean.anchors:,}",
         )
@@ -181,7 +181,7 @@ def tabulate_pairs(bridge: Bridge) -> list[tuple[str, ...]]:
             criterion,
             f"{pair.first} − {pair.second}",
             number(pair.before),
-            _spell(pair.restated),
+            spell_number(pair.restated),
             str(pair.verdict),
             "–" if pair.enough is None else f"{pair.enough:,}",
         )
@@ -190,7 +190,7 @@ def tabulate_pairs(bridge: Bridge) -> list[tuple[str, ...]]:
     return rows
 
 
-def _spell(value: Number) -> str:
+def spell_number(value: Number) -> str:
     """Return the value with its interval, or with the reason why it has none."""
     return spelled(value) + ("" if value.bounded or not value.reason else f", no interval: {value.reason}")
 

@@ -13,6 +13,8 @@ from xml.etree import ElementTree
 import pandas as pd
 
 from coeval.errors import InputError
+from coeval.extensions.judge.bridge.across import tell_unlinked, widen
+from coeval.extensions.judge.bridge.schema import Bridge
 from coeval.extensions.judge.model.file_schema import JudgeCriterion, JudgeFile
 from coeval.extensions.judge.model.fitted import find_unmoved, tell_unmoved
 from coeval.extensions.judge.runtime.system_differences import (
@@ -147,7 +149,7 @@ class Gate:
         return "\n".join([head, *map(str, self.lines)])
 
 
-def hold_gate(table: pd.DataFrame, judge: JudgeFile, terms: Terms) -> Gate:
+def hold_gate(table: pd.DataFrame, judge: JudgeFile, terms: Terms, bridge: Bridge | None = None) -> Gate:
     """Test on each criterion whether the new system is worse than the old one by more than the margin.
 
     Both calibrated and raw scores are tested. The verdict is "no worse" if both differences are above the margin. If a
@@ -162,16 +164,17 @@ def hold_gate(table: pd.DataFrame, judge: JudgeFile, terms: Terms) -> Gate:
             and ``output``, the text: the difference of identical outputs is known to be 0.
         judge: the judge, with its criteria.
         terms: the two systems, the margin and the level.
+        bridge: the bridge to this judge, if the retired judge scored the old system (``join_across``).
 
     Raises:
         InputError: a system has no outputs, or the terms are invalid.
     """
     terms.check(table["system"])
-    lines = [_compare(table[table["criterion"] == each.text], each, terms) for each in judge.criteria]
+    lines = [_compare(table[table["criterion"] == each.text], each, terms, bridge) for each in judge.criteria]
     return Gate(terms, _find_regressions(lines, terms))
 
 
-def _compare(rows: pd.DataFrame, criterion: JudgeCriterion, terms: Terms) -> Line:
+def _compare(rows: pd.DataFrame, criterion: JudgeCriterion, terms: Terms, bridge: Bridge | None) -> Line:
     rows = rows[rows["system"].isin([terms.new, terms.old])]
     scale = float(criterion.low), float(criterion.high)
     flips = _find_flips(rows, criterion, terms.threshold)
@@ -181,8 +184,12 @@ def _compare(rows: pd.DataFrame, criterion: JudgeCriterion, terms: Terms) -> Lin
     difference = compare_systems(rows, terms.new, terms.old, "score", scale)
     on_raw = compare_systems(rows, terms.new, terms.old, "raw", scale)
     raw = compare_systems(rows.assign(people=math.nan), terms.new, terms.old, "raw", scale)
+    unlinked = tell_unlinked(bridge, criterion.text) if bridge else ""
+    if bridge and not unlinked:
+        systems = terms.new, terms.old
+        difference, on_raw, raw = (widen(each, rows, systems, bridge) for each in (difference, on_raw, raw))
     line = Line(criterion.text, Outcome.UNDECIDED, difference, raw, on_raw, "", flips)
-    lacking = _find_lack(difference, float(rows["score"].isna().mean()), terms)
+    lacking = unlinked or _find_lack(difference, float(rows["score"].isna().mean()), terms)
     lacking = lacking or ("" if difference.labelled else _find_hidden(rows, difference, raw))
     if lacking:
         return replace(line, why=lacking, tested=False)
@@ -293,8 +300,13 @@ def _worse(line: Line, terms: Terms) -> float:
     return line.difference.above(terms.margin)
 
 
-def tell_basis(gate: Gate, judge: JudgeFile) -> str:
+def tell_basis(gate: Gate, judge: JudgeFile, bridge: Bridge | None = None) -> str:
     """Describe the data behind the differences, in sentences."""
+    if bridge:
+        return (
+            f"“{gate.terms.old}” was scored by the retired judge “{bridge.old.name}”, so both means are linked scores. "
+            "The errors count the links, and how much links differ between systems."
+        )
     if any(line.difference.labelled for line in gate.lines):
         return "People's scores correct the judge for each system; these outputs must be a random draw."
     said = (

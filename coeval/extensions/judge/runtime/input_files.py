@@ -54,11 +54,16 @@ def load_labels(path: Path) -> dict[tuple[str, str], float]:
         instance, criterion, text = (row.cells[columns[name]].strip() for name in LABELS)
         if text:
             place = table.place(row.line, columns["score"])
-            scores.setdefault((instance, criterion), []).append(_read_score(text, place))
+            scores.setdefault((instance, criterion), []).append(read_score(text, place))
     return {key: math.fsum(given) / len(given) for key, given in scores.items()}
 
 
-def _read_score(text: str, place: str) -> float:
+def read_score(text: str, place: str) -> float:
+    """Return the number in a cell.
+
+    Raises:
+        InputError: it is no finite number; the message names the place.
+    """
     try:
         score = float(text)
     except ValueError:

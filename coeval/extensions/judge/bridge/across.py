@@ -1,0 +1,138 @@
+"""Compare a new system with an old one that only the retired judge scored, on the scale of their judges' bridge."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pydantic import ValidationError
+
+from coeval.datasets.tables.table import match_columns, require_columns
+from coeval.datasets.tables.table_files import open_table
+from coeval.datasets.text import load_json
+from coeval.errors import InputError
+from coeval.extensions.judge.bridge.restated import WITHOUT, find_se
+from coeval.extensions.judge.bridge.schema import Bridge, CriterionBridge, Design, Side
+from coeval.extensions.judge.certificate.frozen_judge import hash_judge, list_members
+from coeval.extensions.judge.model.file_schema import JudgeFile
+from coeval.extensions.judge.runtime.input_files import read_score
+from coeval.extensions.judge.runtime.system_differences import Difference
+
+COLUMNS = ("instance", "document", "system", "criterion", "raw")
+"""The columns of ``judge run`` that the old system's scores need."""
+UNLINKED = "unlinked"
+"""The column of a judge's uncalibrated scores, beside their linked values."""
+
+
+def load_bridge(path: Path, judge: JudgeFile) -> Bridge:
+    """Return the bridge in a file of ``judge bridge --json``.
+
+    Raises:
+        InputError: the file cannot be read, is no bridge, or leads to another judge.
+    """
+    try:
+        bridge = Bridge.model_validate(load_json(path))
+    except ValidationError as error:
+        raise InputError(f"{path.name} is not a bridge: make it with judge bridge --json.") from error
+    prompts = tuple(dict.fromkeys(asking.prompt_hash for asking in judge.judges))
+    hashes = {hash_judge(list_members(judge.fitted, judge.judges[0].judge), prompts, judge.fitted)}
+    if judge.certificate:
+        hashes.add(str(dict(judge.certificate).get("hashes", {}).get("judge", "")))  # type: ignore[union-attr]
+    if bridge.new.hash not in hashes and bridge.new.name != judge.name:
+        raise InputError(f"The bridge leads to the judge “{bridge.new.name}”, not to “{judge.name}”.")
+    return bridge
+
+
+def load_scored(path: Path, system: str) -> pd.DataFrame:
+    """Return the old system's rows of a table of scores, as ``judge run`` writes it.
+
+    Raises:
+        InputError: the file is broken, lacks a column, or has no scores of the system.
+    """
+    table = open_table(path)
+    columns = match_columns(table, COLUMNS, None, guess=True)
+    require_columns(table, columns, COLUMNS)
+    rows = []
+    for row in table.rows():
+        cells = {name: row.cells[columns[name]].strip() for name in COLUMNS}
+        if cells["system"] == system:
+            place = table.place(row.line, columns["raw"])
+            raw = read_score(cells["raw"], place) if cells["raw"] else math.nan
+            rows.append(cells | {"raw": raw, "document": cells["document"] or cells["instance"]})
+    if not rows:
+        raise InputError(f"{path.name} has no scores of “{system[:60]}”.")
+    return pd.DataFrame(rows)
+
+
+def join_across(scored: pd.DataFrame, old: pd.DataFrame, bridge: Bridge) -> pd.DataFrame:
+    """Return one table for the gate: the new judge's scores of the new system, the old judge's of the old one.
+
+    ``raw`` and ``score`` are the linked scores, and ``UNLINKED`` the uncalibrated ones. Criteria without a link have
+    no scores.
+    """
+    sides: dict[Side, pd.DataFrame] = {"new": scored, "old": old}
+    links = {one.criterion: one for one in bridge.by_criterion}
+    parts = []
+    for side, rows in sides.items():
+        linked = np.full(len(rows), math.nan)
+        for place, (criterion, raw) in enumerate(zip(rows["criterion"], rows["raw"], strict=True)):
+            across = links.get(criterion)
+            if across is not None and across.design is not Design.NONE:
+                linked[place] = _link(across, side, np.array([raw]))[0]
+        parts.append(rows.assign(unlinked=rows["raw"], raw=linked, score=linked))
+    table = pd.concat(parts, ignore_index=True).assign(people=math.nan)
+    answers = table["answers"] if "answers" in table else [()] * len(table)
+    return table.assign(answers=[each if isinstance(each, tuple) else () for each in answers])
+
+
+def _link(across: CriterionBridge, side: Side, raw: np.ndarray, without: int | None = None) -> np.ndarray:
+    link = across.get_link(side)
+    return raw if link is None else link.apply(raw, without)
+
+
+def tell_unlinked(bridge: Bridge, criterion: str) -> str:
+    """Return why a criterion cannot be compared across the bridge, or "" if it can."""
+    across = next((one for one in bridge.by_criterion if one.criterion == criterion), None)
+    if across is None:
+        return "The bridge does not have this criterion."
+    if across.design is Design.NONE:
+        return f"The bridge has no link on this criterion: {across.reason}."
+    if any(link.spread is None for link in across.links):
+        return f"The bridge cannot tell: {WITHOUT}."
+    return ""
+
+
+def widen(difference: Difference, rows: pd.DataFrame, systems: tuple[str, str], bridge: Bridge) -> Difference:
+    """Return a difference of linked means with the error of the links, and of links that differ by system.
+
+    Args:
+        rows: one criterion's rows of ``join_across``.
+        systems: the new system and the old one.
+    """
+    across = next(one for one in bridge.by_criterion if one.criterion == rows["criterion"].iloc[0])
+    replicates = len(across.links[0].without)
+    gaps = np.array([_find_gap(rows, systems, across, turn) for turn in range(replicates)])
+    squares = np.nan_to_num(difference.se) ** 2 + np.nan_to_num(find_se(gaps)) ** 2
+    freedom = difference.df
+    for link in across.links:
+        squares += (link.spread or 0.0) ** 2 * (1 + 1 / link.systems)
+        freedom = min(freedom, link.systems - 1)
+    se = math.sqrt(squares)
+    if not se > 0:
+        return difference
+    # the links' errors are taken as symmetric
+    skew = difference.skew * (np.nan_to_num(difference.se) / se) ** 3
+    return replace(difference, se=se, df=float(freedom), skew=float(skew))
+
+
+def _find_gap(rows: pd.DataFrame, systems: tuple[str, str], across: CriterionBridge, without: int) -> float:
+    sides: tuple[Side, Side] = ("new", "old")
+    means = []
+    for side, system in zip(sides, systems, strict=True):
+        own = rows[(rows["system"] == system) & rows[UNLINKED].notna()]
+        linked = _link(across, side, own[UNLINKED].to_numpy(dtype=float), without)
+        means.append(float(pd.Series(linked).groupby(own["document"].to_numpy()).mean().mean()))
+    return means[0] - means[1]

@@ -1,0 +1,101 @@
+"""The Judge tab, “Bridge”: link a judge to its predecessor, and show the restated results."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from coeval.domain import Person
+from coeval.extensions.judge.bridge.schema import Bridge, CriterionBridge, Design
+from coeval.extensions.judge.bridge.words import describe_link, spell_number, tabulate_pairs, tabulate_systems
+from coeval.extensions.judge.bridges import bridge_judges
+from coeval.extensions.judge.certificate.findings import number
+from coeval.extensions.judge.state import JudgeState, get_judge_state
+from coeval.ui.components.view import Node, View, el, scrolling, table
+from coeval.ui.tabs import Panel, Update, need_task
+
+
+def bridge_view(bridge: Bridge | None, slug: str) -> list[Node]:
+    """Return a bridge's findings, its tables, and the paragraph for a paper."""
+    if bridge is None:
+        return [el("p", "There is no bridge yet.")]
+    first, *others = bridge.findings
+    shown: list[Node] = [
+        el(
+            "p.note",
+            f"From “{bridge.old.name}” to “{bridge.new.name}”, {bridge.made_at[:16].replace('T', ' ')} UTC.",
+        ),
+        el("div.banner", el("p", first)),
+        el("ul", *(el("li", sentence) for sentence in others)),
+    ]
+    for title, rows in (
+        ("Restated means", tabulate_systems(bridge)),
+        ("Order of systems", tabulate_pairs(bridge)),
+    ):
+        if len(rows) > 1:
+            cells = [list(row) for row in rows[1:]]
+            shown += [el("h4", title), scrolling(title, table(list(rows[0]), cells))]
+    linked = [one for one in bridge.by_criterion if one.design is not Design.NONE]
+    shown.append(el("details", el("summary", "Links and favoured systems"), *map(_links_view, linked)))
+    shown.append(el("details", el("summary", "Paragraph for a paper"), el("p", bridge.paragraph)))
+    file = el("a", "The bridge as JSON", href=f"download/{slug}/judge/bridge.json", download="")
+    return [*shown, el("p.ways", file)]
+
+
+def _links_view(one: CriterionBridge) -> Node:
+    parts: list[Node] = [el("h4", one.criterion)]
+    for link in one.links:
+        title = f"Link of the {link.side} judge"
+        points = [[number(point.score), spell_number(point.linked)] for point in link.points]
+        parts += [
+            el("p", f"{title}: {describe_link(link)}."),
+            scrolling(title, table(["Score of the judge", "On the new scale"], points)),
+        ]
+        if link.favours:
+            favours = [
+                [each.system, f"{each.anchors:,}", spell_number(each.excess), number(each.p_value)]
+                for each in link.favours
+            ]
+            names = ["System", "Anchor documents", "Higher than for other systems by", "p (Holm)"]
+            parts.append(scrolling(f"Systems that the {link.side} judge favours", table(names, favours)))
+    return el("section", *parts)
+
+
+class BridgeBox(Panel):
+    """Two fitted judges to choose, the button that bridges them, and the newest bridge."""
+
+    def build(self) -> None:
+        with gr.Row(visible=False, elem_classes="actions") as self.acting:
+            self.old = gr.Dropdown([], label="Old judge", elem_id="bridge-old")
+            self.new = gr.Dropdown([], label="New judge", elem_id="bridge-new")
+            go = gr.Button("Build the bridge", variant="primary", elem_id="bridge-go", scale=0, min_width=180)
+        self.shown = View(elem_id="judge-bridge")
+        self.outputs = [self.acting, self.old, self.new, self.shown]
+        self.on(
+            go.click, self.on_bridge, [self.old, self.new],
+            show_progress="minimal", concurrency_limit=1, concurrency_id="judge",
+        )  # fmt: skip
+
+    def update(self, slug: str, state: JudgeState, *, owner: bool) -> Update:
+        """Show the newest bridge and, to owners, the judges that can be bridged."""
+        choices = [
+            (f"{name}, {at[:16].replace('T', ' ')}", str(number))
+            for number, name, at in reversed(state.fitted)
+        ]
+        several = len(choices) > 1
+        return {
+            self.acting: gr.Row(visible=owner and several),
+            self.old: gr.Dropdown(choices, value=choices[1][1] if several else None),
+            self.new: gr.Dropdown(choices, value=choices[0][1] if several else None),
+            self.shown: bridge_view(state.bridge, slug)
+            if several or state.bridge
+            else el("p", "Learn with a second judge first: a bridge leads from one fitted judge to another."),
+        }
+
+    def on_bridge(self, person: Person, slug: str, old: str | None, new: str | None) -> Update:
+        bridge_judges(self.context, person, need_task(slug), _read_id(old), _read_id(new))
+        return self.update(slug, get_judge_state(self.context, person, slug), owner=True)
+
+
+def _read_id(chosen: str | None) -> int:
+    """Return the id of a chosen judge; 0, which no judge has, if none is chosen."""
+    return int(chosen) if chosen and chosen.isdecimal() else 0
