@@ -61,7 +61,7 @@ ONLY_FITS: dict[str, Callable[[Context], Any]] = {
     "seal.has_seal": lambda context: has_seal(context, OPERATOR, "demo"),
     "fit.fit_judge": lambda context: fit_judge(context, OPERATOR, "demo", wishes=QUICK),
     "state.get_judge_state": lambda context: replace(
-        get_judge_state(context, OPERATOR, "demo"), fitted_at=""
+        get_judge_state(context, OPERATOR, "demo"), fitted_at="", fitted=()
     ),
     "state.get_certificate": lambda context: refused(lambda: get_certificate(context, OPERATOR, "demo")),
     "corrections.propose_examples": lambda context: refused(
