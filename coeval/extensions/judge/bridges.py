@@ -24,7 +24,7 @@ from coeval.extensions.judge.model.file_schema import JudgeFile, mark_output
 from coeval.extensions.judge.model.fitted import Fitted
 from coeval.extensions.judge.seal import document_of, get_file_salt, require_seal
 from coeval.extensions.judge.seal_types import JudgedLine, Part, Seal
-from coeval.llm.prompting.worked_examples import mark_document
+from coeval.llm.prompting.questions import mark_document
 from coeval.store import Database
 from coeval.store.queries import drafts, tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case

@@ -13,7 +13,7 @@ from pydantic import ConfigDict
 
 from coeval.extensions.judge.certificate.schema import Hash, Number
 from coeval.extensions.judge.model.fitted import Numbers
-from coeval.llm.prompting.worked_examples import Part
+from coeval.llm.prompting.questions import Part
 
 Side = Literal["old", "new"]
 
