@@ -258,7 +258,7 @@ def _tell(table: pd.DataFrame, rungs: Mapping[str, int]) -> None:
 
 def _gate(options: argparse.Namespace) -> None:
     from coeval.cli.files import read_mapping
-    from coeval.extensions.judge.bridge.across import join_across, load_bridge, load_scored
+    from coeval.extensions.judge.runtime.across import join_across, load_bridge, load_scored
     from coeval.extensions.judge.runtime.gate import EXIT_CODES, Terms, hold_gate, tell_basis, write_junit
     from coeval.extensions.judge.runtime.input_files import add_people, load_labels, load_outputs
 

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from coeval.extensions.judge.bridge import links
-from coeval.extensions.judge.bridge.across import join_across
 from coeval.extensions.judge.bridge.restated import Items, bridge_criterion, find_se, find_slope, tell_orders
 from coeval.extensions.judge.bridge.schema import Bridge, BridgedJudge, Design, Verdict
+from coeval.extensions.judge.runtime.across import join_across
 from coeval.extensions.judge.runtime.gate import Outcome, Terms, hold_gate, tell_basis
 from tests.benchmarks.coverage import met, simulate
 from tests.benchmarks.parts.bridge_cells import (

@@ -13,10 +13,10 @@ from xml.etree import ElementTree
 import pandas as pd
 
 from coeval.errors import InputError
-from coeval.extensions.judge.bridge.across import tell_unlinked, widen
 from coeval.extensions.judge.bridge.schema import Bridge
 from coeval.extensions.judge.model.file_schema import JudgeCriterion, JudgeFile
 from coeval.extensions.judge.model.fitted import find_unmoved, tell_unmoved
+from coeval.extensions.judge.runtime.across import tell_unlinked, widen
 from coeval.extensions.judge.runtime.system_differences import (
     IDENTICAL,
     LABELLED,
