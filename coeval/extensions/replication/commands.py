@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coeval.cli.results import Parsers, build_reporting, report
 
-PAPERS = ("coeval", "closer-look", "esa")
+PAPERS = ("coeval", "closer-look", "fusion-eval", "esa")
 
 
 def add_replicate(parsers: Parsers) -> None:
@@ -37,9 +37,15 @@ def _replicate(options: argparse.Namespace) -> None:
     from coeval.extensions.replication.closer_look import replicate_closer_look
     from coeval.extensions.replication.coeval_paper import replicate_coeval
     from coeval.extensions.replication.esa import replicate_esa
+    from coeval.extensions.replication.fusion_eval import replicate_fusion_eval
 
     printed = load_printed(options.printed) if options.printed else {}
-    ways = {"coeval": replicate_coeval, "closer-look": replicate_closer_look, "esa": replicate_esa}
+    ways = {
+        "coeval": replicate_coeval,
+        "closer-look": replicate_closer_look,
+        "fusion-eval": replicate_fusion_eval,
+        "esa": replicate_esa,
+    }
     replication = ways[options.paper](options.data)
     replication.hold_against(printed)
     paths = write_replication(replication, options.out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -10,13 +11,11 @@ import pytest
 
 from coeval.cli.commands import main
 from coeval.errors import InputError
-from coeval.extensions.replication.cells import (
-    Cell,
-    Replication,
-    load_printed,
-)
+from coeval.extensions.replication import cells as cells_module
+from coeval.extensions.replication.cells import Cell, Replication, load_printed, load_published
 from coeval.extensions.replication.closer_look import ROWS, replicate_closer_look
 from coeval.extensions.replication.coeval_paper import replicate_coeval
+from coeval.extensions.replication.fusion_eval import replicate_fusion_eval
 
 STORY = {"story requirement": "Write about a kite.", "story": "The kite flew high."}
 
@@ -217,3 +216,71 @@ def test_the_command_writes_files_and_needs_no_study(
     with pytest.raises(SystemExit):
         main(["replicate", "coeval", "--data", str(tmp_path / "o"), "--out", str(tmp_path / "p")])
     assert "contains no A*.json" in capsys.readouterr().err
+
+
+HELP = Path(cells_module.__file__).with_name("replicate.md").read_text(encoding="utf-8")
+
+
+def test_what_the_help_says_of_coevals_table_6_is_in_the_cells(eli5: Replication) -> None:
+    """The public data here has one of three studies; the printed shares of all three are in the package."""
+    of_help = re.search(r"ELI5 (\d+) of (\d+)", HELP)
+    table = [one for one in eli5.cells if (one.study, one.table) == ("ELI5", "Table 6")]
+    assert of_help and (int(of_help[1]), int(of_help[2])) == (
+        [one.verdict for one in table].count("equal"),
+        len(table),
+    )
+    totals = [int(n) for n in re.findall(r"(?:ELI5|Self-Instruct|ROCStories) (\d+) of 16", HELP)]
+    assert f"{sum(totals)} of its 48 cells" in HELP and len(totals) == 3
+    printed = load_published("coeval")
+    outside = []
+    for action in ("approve", "revise", "delete", "add"):
+        parts = [
+            printed["ROCStories", "Table 6", kind, action] for kind in ("conclusion", "score", "evidence")
+        ]
+        if not min(parts) <= printed["ROCStories", "Table 6", "overall", action] <= max(parts):
+            outside.append(action)
+    assert (
+        outside == ["approve", "revise"] and "shares approved and revised in ROCStories lie outside" in HELP
+    )
+
+
+def test_what_the_help_says_of_closer_looks_table_2_is_in_the_cells(shared_data: Path) -> None:
+    """Each sentence of the help, by the criteria whose files are here."""
+    found = replicate_closer_look(shared_data / "topical_chat")
+    printed = {one.place[1:]: one.printed for one in found.cells if one.study == "Topical-Chat"}
+    ours = {one.place[1:]: one.ours for one in found.cells if one.study == "Topical-Chat"}
+    criteria = ("coherence", "naturalness")
+    for said, row, column, other, of in (
+        ("r of rate-explain is the files' value for analyze-rate", "rate-explain", "Pearson's r, dataset",
+         "analyze-rate", "Pearson's r, dataset"),
+        ("tau-b of rate-explain is that of analyze-rate", "rate-explain", "tau-b, document", "analyze-rate",
+         "tau-b, document"),
+        ("r of analyze-rate is that of Table 4, within documents", "analyze-rate", "Pearson's r, dataset",
+         "analyze-rate", "Pearson's r, document"),
+    ):  # fmt: skip
+        assert said in HELP
+        for criterion in criteria:
+            value = ours["Table 4" if "document" in of else "Table 2", other, f"{criterion}, {of}"]
+            assert printed["Table 2", row, f"{criterion}, {column}"] == pytest.approx(value, abs=0.006), said
+
+
+def test_fusion_eval_is_compared_with_runs_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"criterion": "overall", "judge": judge, "level": level, "n": 360, "pearson": 0.5, "spearman": rho,
+         "kendall": 0.4, "reason": ""}
+        for judge, rho in (("fused run", 0.741), ("BLEURT", 0.3))
+        for level in ("dataset", "document", "system")
+    ]  # fmt: skip
+    (tmp_path / "topical_chat.json").write_text(json.dumps({"fused_people": rows}), encoding="utf-8")
+    main(["replicate", "fusion-eval", "--data", str(tmp_path), "--out", str(tmp_path / "out")])
+    assert "1 of 2 computed cells has a printed value: 1 equal, 0 differ." in capsys.readouterr().out
+    cells = pd.read_csv(tmp_path / "out" / "cells.csv").set_index("row")
+    assert cells.loc["fused run", "verdict"].tolist() == ["equal", "not released"]
+    assert cells.loc["BLEURT", "ours"] == 0.3
+    (tmp_path / "topical_chat.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match="is not the output"):
+        replicate_fusion_eval(tmp_path)
+    with pytest.raises(InputError, match="has no summeval.json or topical_chat.json"):
+        replicate_fusion_eval(tmp_path / "out")
