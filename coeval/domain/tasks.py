@@ -278,6 +278,11 @@ class Turn:
     role: str
     content: str
 
+    @property
+    def is_step(self) -> bool:
+        """Return whether this is a step of an agent: a call of a tool, a result, or reasoning."""
+        return self.role.partition(":")[0] in (CALL, RESULT, REASONING, *_TOOLS)
+
 
 def is_chat(text: str) -> bool:
     """Return whether a text is a conversation.

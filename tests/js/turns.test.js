@@ -32,6 +32,30 @@ test('other texts have no turns, nor has a heading that comes later or is escape
     assert.deepEqual(turnsOf(text), []);
 });
 
+const AGENT =
+  '── user ──\nWhen?\n\n── tool call: find ──\n{"of": "beans"}\n\n── tool result: find ──\n' +
+  `${'🌱 a long line\n'.repeat(500)}the end\n\n── assistant ──\nIn May.`;
+
+test('steps are folded in order, and a long result has a part behind “More”', () => {
+  const turns = parseTurns(AGENT, parseMarkdown);
+  assert.deepEqual(
+    turns.map(({ tag }) => tag),
+    ['div', 'details', 'details', 'div'],
+  );
+  const names = turns.slice(1, 3).map(({ children }) => children[0].children[0].label);
+  assert.deepEqual(names, ['2. tool call: find', '3. tool result: find']);
+  const [head, more] = turns[2].children[1].children;
+  assert.equal(more.tag, 'details');
+  assert.ok(head.text.length <= 1500 && !head.text.includes('the end'));
+  for (const { text, start } of leavesOf(turns)) assert.equal(AGENT.slice(start, start + text.length), text);
+  assert.ok(
+    leavesOf([turns[2]])
+      .map((leaf) => leaf.text)
+      .join('')
+      .endsWith('the end'),
+  );
+});
+
 test('an empty turn is a turn', () => {
   assert.deepEqual(
     turnsOf('── user ──\n\n\n── assistant ──\n').map(({ start, end }) => end - start),

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import gradio as gr
 
 from coeval.domain import Job
-from coeval.domain.tasks import read_chat
+from coeval.domain.tasks import Turn, read_chat
 from coeval.usecases.images import ShownImage
 
 # Read-only pieces of a page, built from nodes whose texts can never become markup.
@@ -118,12 +118,16 @@ def markdown_view(text: str) -> dict[str, Any]:
 
 
 def text_view(text: str) -> dict[str, Any]:
-    """Return a text of an instance unchanged, or a conversation as its turns."""
+    """Return a text of an instance unchanged, or a conversation as its turns, with the steps of tools folded."""
     turns = read_chat(text)
-    if not turns:
-        return el("pre", text)
-    return el("div", *(el("div.turn" + ".is-user" * (turn.role == "user"), el("span.turn-role", turn.role),
-              el("pre", turn.content)) for turn in turns))  # fmt: skip
+    return el("div", *map(_turn_view, turns)) if turns else el("pre", text)
+
+
+def _turn_view(turn: Turn) -> dict[str, Any]:
+    if turn.is_step:
+        return el("details.turn.is-step", el("summary.turn-role", turn.role), el("pre", turn.content))
+    name = "div.turn.is-user" if turn.role == "user" else "div.turn"
+    return el(name, el("span.turn-role", turn.role), el("pre", turn.content))
 
 
 def image_view(image: ShownImage) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def guidelines(page: Page, bench: Bench) -> None:
 
 
 def conversation(page: Page, bench: Bench) -> None:
-    talk = render_chat([Turn("user", "Why is perfume dear?"), Turn("assistant", OUTPUT)])
+    step = Turn("tool result: look up", "It evaporates. " * 200)
+    talk = render_chat([Turn("user", "Why is perfume dear?"), step, Turn("assistant", OUTPUT)])
     bench.instances = make_instances(1, talk)
     bench.open_bench(page)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coeval.domain import ColumnRole, EvaluationRow, Quote, QuotePlace, RowKind, Task
-from coeval.domain.tasks import Turn, render_chat
+from coeval.domain.tasks import Turn, parse_messages, render_chat
 from coeval.rules.arms import Design, Display
 from tests.support.screens.bench import OUTPUT, evidence, make_instances, make_rows, quote_in
 from tests.support.screens.ui_steps import at_step, press
@@ -197,3 +197,33 @@ def test_a_conversation_is_shown_as_turns_and_evidence_is_selected_inside_one(
     press(page, "e")
     box = page.locator("[data-action=add] textarea").first
     assert box.input_value() == "“Why is snow” "
+
+
+def test_steps_of_an_agent_are_folded_and_evidence_opens_its_step(page: Page, bench: Bench) -> None:
+    result = "A table of months. " * 200 + "Beans: May."
+    turns = parse_messages([
+        {"role": "assistant", "content": "I look.", "tool_calls": [
+            {"id": "c", "function": {"name": "find", "arguments": '{"of": "beans"}'}}]},
+        {"role": "tool", "tool_call_id": "c", "content": result},
+        {"role": "assistant", "content": "In May."},
+    ])  # fmt: skip
+    show(page, bench, render_chat(turns), ["Beans: May"])
+    steps = page.locator(f"{PANE} details.is-step")
+    assert [line.split("\n")[0] for line in steps.locator("> summary").all_inner_texts()] == [
+        "2. tool call: find",
+        "3. tool result: find",
+    ]
+    assert steps.evaluate_all("all => all.map((one) => one.open)") == [False, False], (
+        "what nobody asks for is folded"
+    )
+    assert not page.locator(f"{PANE} mark").is_visible()
+    steps.nth(0).locator("> summary").click()
+    assert page.locator(PANE).get_by_text('{"of": "beans"}').last.is_visible()
+    page.locator(".rt-row", has_text="Line 0.").click()
+    mark = page.locator(f"{PANE} mark")
+    mark.wait_for(state="visible")
+    assert steps.nth(1).evaluate("step => step.open") and steps.nth(0).evaluate("step => step.open")
+    page.get_by_text("I look.").click()  # out of the cell, where letters are typed
+    select(page, "Beans")
+    press(page, "e")
+    assert page.locator("[data-action=add] textarea").first.input_value() == "“Beans” "

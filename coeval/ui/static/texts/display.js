@@ -29,13 +29,57 @@ function shift(nodes, by) {
   );
 }
 
+/** A step of an agent: a call of a tool, its result, or reasoning, see `CALL` in coeval/domain/tasks.py. */
+const STEP = /^(tool call|tool result|reasoning|tool|function)(:|$)/;
+/** A step shows this many characters while it is folded, and this many before “More”. */
+const PEEK = 90;
+const LONG = 1500;
+
+/** @param {string} text @param {number} start @returns {import('./markdown.js').TextNode[]} */
+function cutLong(text, start) {
+  if (text.length <= LONG * 1.2) return [{ text, start }];
+  const at = Math.max(text.lastIndexOf('\n', LONG), text.lastIndexOf(' ', LONG), LONG - 100) + 1;
+  const label = tr('More ({n} characters)', { n: (text.length - at).toLocaleString() });
+  const more = { tag: 'summary', attributes: {}, label, children: [] };
+  const rest = { text: text.slice(at), start: start + at };
+  return [
+    { text: text.slice(0, at), start },
+    { tag: 'details', attributes: { class: 'turn-more' }, children: [more, rest] },
+  ];
+}
+
+/** A folded step with its number in the conversation and the beginning of its words. */
+function stepNode(text, { role, start, end }, number) {
+  const words = text.slice(start, end);
+  const peek = { tag: 'span', attributes: { class: 'turn-peek' }, label: words.slice(0, PEEK), children: [] };
+  const name = { tag: 'b', attributes: {}, label: `${number}. ${role}`, children: [] };
+  const body = { tag: 'div', attributes: { class: 'turn-words' }, children: cutLong(words, start) };
+  return {
+    tag: 'details',
+    attributes: { class: 'turn is-step', role: 'group', 'aria-label': role },
+    children: [{ tag: 'summary', attributes: { class: 'turn-role' }, children: [name, peek] }, body],
+  };
+}
+
+/** Opens everything that is folded around a mark. @param {Element} mark */
+export function unfold(mark) {
+  for (let one = mark.closest('details'); one; one = one.parentElement?.closest('details') ?? null)
+    one.setAttribute('open', '');
+}
+
 /**
  * The turns as nodes; `parse` makes the nodes of one turn's words. The role is a label, not part of the text.
  * @param {string} text
  * @param {(text: string) => import('./markdown.js').TextNode[]} parse
  */
 export function parseTurns(text, parse) {
-  return turnsOf(text).map(({ role, start, end }) => ({
+  return turnsOf(text).map((turn, n) =>
+    STEP.test(turn.role) ? stepNode(text, turn, n + 1) : turnNode(text, turn, parse),
+  );
+}
+
+function turnNode(text, { role, start, end }, parse) {
+  return {
     tag: 'div',
     attributes: { class: `turn${role === 'user' ? ' is-user' : ''}`, role: 'group', 'aria-label': role },
     children: [
@@ -46,7 +90,7 @@ export function parseTurns(text, parse) {
         children: shift(parse(text.slice(start, end)), start),
       },
     ],
-  }));
+  };
 }
 
 /* The images of an instance: each is small until it is opened, or shows why it is missing. */

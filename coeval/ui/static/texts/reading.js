@@ -2,7 +2,7 @@
 
 import { button, el, fill, inSentence, kbd } from '../core/dom.js';
 import { tr, trParts } from '../core/words.js';
-import { imageNodes, parseText, renderText, selectedSource } from './display.js';
+import { imageNodes, parseText, renderText, selectedSource, unfold } from './display.js';
 import { cutSpans, viewOf, walkText } from './text.js';
 
 /** One text with a title. `dir=auto` sets the direction of each paragraph. */
@@ -23,13 +23,17 @@ export class Pane {
     this.body.classList.toggle('is-plain', display !== 'markdown');
     this.text = text;
     this.tree = parseText(text, display);
+    fill(this.body);
     this.mark([]);
   }
 
   /** Lays marks over the text. Spans: [{start, end, row, label}], UTF-16 offsets. */
   mark(spans) {
     this.marked = JSON.stringify(spans);
+    const folds = () => [...this.body.querySelectorAll('details')];
+    const open = folds().map((one) => one.open);
     fill(this.body, ...renderText(this.tree, cutSpans(spans)));
+    for (const [n, one] of folds().entries()) one.open = open[n] ?? false; // what somebody opened stays open
     if (!this.text) fill(this.body, el('span', { class: 'ce-note' }, tr('This text is empty.')));
   }
 }
@@ -249,6 +253,7 @@ export class Reading {
   }
 
   bringIntoView(mark) {
+    unfold(mark);
     const box = mark.getBoundingClientRect();
     const { scroller, top, bottom } = viewOf(mark);
     if (box.top < top || box.bottom > bottom) scroller.scrollTop += box.top - top - (bottom - top) / 3;

@@ -113,6 +113,7 @@ function wordsOf(pane) {
   const found = [];
   while (walker.nextNode()) {
     const node = /** @type {Text} */ (walker.currentNode);
+    if (node.parentElement?.closest('summary, details:not([open])')) continue; // folded, or not of the text
     for (const [start, end] of wordSpans(node.data)) found.push({ node, start, end });
   }
   return found;
