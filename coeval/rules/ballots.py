@@ -121,8 +121,8 @@ def _check_added(proposals: Sequence[Proposal], added: Sequence[Vote]) -> None:
         seen.add(same_words(vote.new_text))
 
 
-def _short(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:59].rstrip() + "…"
 
 
 @dataclass(frozen=True, slots=True)

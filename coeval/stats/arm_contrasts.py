@@ -1,4 +1,4 @@
-"""Comparisons of two ways to show drafts: means, alphas, the pull and catches."""
+"""Comparisons of two ways to show drafts (means, alphas, the pull and catches), and of first with final scores."""
 
 from __future__ import annotations
 

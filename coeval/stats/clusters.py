@@ -63,12 +63,12 @@ class Clusters:
         columns = [np.bincount(self.code, column, self.n) for column in table.T]
         return np.column_stack(columns) if columns else np.zeros((self.n, 0))
 
-    def groups(self, most: int = 0) -> Codes:
-        """Return the group of each unit: its cluster if there are few, else one of ``most`` groups of clusters.
+    def groups(self) -> Codes:
+        """Return the group of each unit: its cluster if there are few, else one of some groups of clusters.
 
-        The default is ``GROUPS`` groups, or as few as 10 for many units, because each group costs time.
+        There are ``GROUPS`` groups, or as few as 10 for many units, because each group costs time.
         """
-        most = most or int(np.clip(100_000 // max(len(self.code), 1), 10, GROUPS))
+        most = int(np.clip(100_000 // max(len(self.code), 1), 10, GROUPS))
         if self.n <= most:
             return self.code
         return self.dealt(most)

@@ -41,10 +41,9 @@ from coeval.store import Database
 from coeval.store.queries import assignments, criteria, people, submissions, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.criteria_sets import parse_criteria_lines
-from coeval.usecases.import_staging import Staging, portions, stage_import
+from coeval.usecases.import_staging import Staging, normalize_names, portions, stage_import
 from coeval.usecases.imported_work import ImportReport, write_work
 from coeval.usecases.leases import Hold
-from coeval.usecases.name_forms import normalize_names
 from coeval.usecases.tasks import check_task
 
 

@@ -21,7 +21,7 @@ from coeval.store import Database
 from coeval.store.engines.database import chunks
 from coeval.store.queries import people, tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
-from coeval.usecases.name_forms import item_form, person_form
+from coeval.usecases.import_staging import item_form, person_form
 from coeval.usecases.study_import import USUAL, import_checked
 
 PORTION = 500

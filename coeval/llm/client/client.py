@@ -251,7 +251,10 @@ class Client:
         )
 
 
-# Set up the openai package's client for one endpoint: addresses, keys, proxies, and a limit on response sizes.
+# The connection to one endpoint: addresses, keys, proxies, and a limit on response sizes. The package's client reads
+# the organisation and project from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and proxies from HTTP_PROXY and similar
+# variables. It never uses a proxy for a model on this machine. A few kilobytes can unpack to gigabytes. Therefore
+# only the requested encodings, gzip and deflate, are unpacked, and only up to the size limit.
 
 MAX_BODY = 2_000_000
 """Largest response that is accepted, in bytes after unpacking."""

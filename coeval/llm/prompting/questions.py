@@ -1,4 +1,4 @@
-"""Build requests from templates, second questions, and bounded JSON schemas for the answers."""
+"""Build requests from templates, second questions, bounded JSON schemas for the answers, and worked examples."""
 
 from __future__ import annotations
 

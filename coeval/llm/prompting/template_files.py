@@ -1,4 +1,4 @@
-"""The settings of a judge, and versioned templates: CoEval's own, or those in any folder."""
+"""The settings of a judge, versioned templates (CoEval's own, or those in any folder), and the values in them."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _score_line(verdict: Verdict, scores: Sequence[float], mean: float, asked: i
     return f"Score: {round(mean, 2):g}" + (f" ({'; '.join(details)})" if details else "")
 
 
-# Protocols that judge one instance on one criterion, or on several criteria in one question.
+# Protocols that judge one instance on one criterion at a time. A subclass names its form.
 
 
 @dataclass(frozen=True, slots=True)

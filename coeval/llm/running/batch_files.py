@@ -50,13 +50,12 @@ class BatchWriter:
         self,
         out: Path,
         *,
-        abilities: Abilities | None = None,
         max_requests: int = MAX_REQUESTS,
         max_bytes: int = MAX_BYTES,
     ) -> None:
         self.paths: list[Path] = []
         self.written = 0
-        self._out, self._abilities = out, abilities or Abilities()
+        self._out = out
         self._max_requests, self._max_bytes = max_requests, max_bytes
         self._seen: set[str] = set()
         self._file: IO[bytes] | None = None
@@ -72,7 +71,7 @@ class BatchWriter:
         if name in self._seen:
             return
         self._seen.add(name)
-        body = build_body(request, self._abilities)
+        body = build_body(request, Abilities())
         line = {"custom_id": name, "method": "POST", "url": URL, "body": body}
         try:
             self._write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

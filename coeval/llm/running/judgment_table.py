@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -27,18 +25,18 @@ class Judgments(pd.DataFrame):
         """Return the calls, tokens and cost of this run. Answers from the ledger cost nothing."""
         return Usage(**self.attrs[USAGE])
 
-    def summary(self, by: Sequence[str] = ("system", "criterion")) -> pd.DataFrame:
+    def summary(self) -> pd.DataFrame:
         """Return the mean score of each system on each criterion, with its interval.
 
         Each judgment counts once. The 95% interval is a jackknife over documents, because outputs for one document are
         not independent. It is nan if there are fewer than two documents, or if all documents are equal.
 
         Returns:
-            A row for each combination of the columns ``by``: these, ``mean``, ``ci_low``, ``ci_high``, ``n`` (scores),
+            A row for each ``system`` and ``criterion``: these, ``mean``, ``ci_low``, ``ci_high``, ``n`` (scores),
             ``documents`` and ``unscored`` (judgments without a score, which are left out).
         """
-        rows = []
-        for names, part in pd.DataFrame(self).groupby(list(by), sort=False, dropna=False):
+        rows, by = [], ["system", "criterion"]
+        for names, part in pd.DataFrame(self).groupby(by, sort=False, dropna=False):
             scored = part[part["score"].notna()]
             values = np.asarray(scored["score"], dtype=np.float64)
             clusters = parse_clusters(scored["document"], len(scored), DOCUMENTS)

@@ -63,9 +63,7 @@ def alt_test(
     epsilon: float = 0.2,
     score: str = "accuracy",
     *,
-    q: float = 0.05,
     min_items: int = MIN_ITEMS,
-    min_people: int = MIN_PEOPLE,
     correction: str = "BY",
     clusters: Mapping[Hashable, Hashable] | None = None,
 ) -> AltTest:
@@ -82,9 +80,7 @@ def alt_test(
     epsilon : 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd (``EPSILONS``).
     score : "accuracy" (share of the others with the same label), or "rmse" (minus the root mean squared difference
         from the others).
-    q : the false discovery rate.
     min_items : people with fewer items are not tested.
-    min_people : with fewer people the test is undefined.
     correction : "BY" (Benjamini-Yekutieli, the paper's) or "BH" (Benjamini-Hochberg).
     clusters : ``{item: cluster}``, usually its document. The tests are then score tests that treat clusters, not
         items, as independent. An item without an entry is a separate cluster.
@@ -110,9 +106,7 @@ def alt_test(
         common_labels(model, people, clusters),
         epsilon,
         score,
-        q=q,
         min_items=min_items,
-        min_people=min_people,
         correction=correction,
     )
 
@@ -145,9 +139,7 @@ def run_alt_test(
     epsilon: float,
     score: str,
     *,
-    q: float = 0.05,
     min_items: int = MIN_ITEMS,
-    min_people: int = MIN_PEOPLE,
     correction: str = "BY",
 ) -> AltTest:
     """Run ``alt_test`` on labels in long form."""
@@ -156,7 +148,7 @@ def run_alt_test(
     model_wins, person_wins = _wins(labels, score)
     sizes = np.bincount(labels.person, minlength=len(labels.names))
     tested = np.flatnonzero(sizes >= min_items)
-    reason = _reason(int((sizes > 0).sum()), len(sizes), min_people, len(tested), min_items)
+    reason = _reason(int((sizes > 0).sum()), len(sizes), len(tested), min_items)
     nothing = Estimate.undefined(reason or "")
     basics = AltTest(
         winning_rate=nothing,
@@ -165,7 +157,6 @@ def run_alt_test(
         epsilon=epsilon,
         score=score,
         correction=correction,
-        q=q,
         n_left_out=labels.items_left_out,
         n_shared=len(labels.machine),
         people_left_out=[labels.names[int(k)] for k in np.flatnonzero(sizes < min_items)],
@@ -180,7 +171,7 @@ def run_alt_test(
         _p_value((person_wins - model_wins)[rows], cluster, epsilon)
         for rows, cluster in zip(of_person, cluster_of, strict=True)
     ]
-    rejected = reject(p_values, q, correction)
+    rejected = reject(p_values, basics.q, correction)
     advantages = [float(model_wins[rows].mean()) for rows in of_person]
     return replace(
         basics,
@@ -227,14 +218,14 @@ def reject(p_values: list[float], q: float, correction: str = "BY") -> list[bool
     return [bool(entry) for entry in rejected]
 
 
-def _reason(sharing: int, n_people: int, min_people: int, tested: int, min_items: int) -> str | None:
-    if n_people < min_people:
+def _reason(sharing: int, n_people: int, tested: int, min_items: int) -> str | None:
+    if n_people < MIN_PEOPLE:
         count = "1 person is" if n_people == 1 else f"{n_people} people are"
-        return f"{count} too few; the test needs at least {min_people}"
-    if sharing < min_people:
+        return f"{count} too few; the test needs at least {MIN_PEOPLE}"
+    if sharing < MIN_PEOPLE:
         return (
             f"of {n_people} people, {sharing} share items with another person and the model; the test needs at least "
-            f"{min_people}"
+            f"{MIN_PEOPLE}"
         )
     if not tested:
         return f"nobody shares {min_items} items with another person and the model"

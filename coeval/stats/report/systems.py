@@ -17,9 +17,9 @@ from coeval.stats.rating_matrix import Numbers
 from coeval.stats.report.tables import Table, make_table
 
 
-def estimate_mean(values: Numbers, clusters: Clusters, scale: tuple[float, float] | None = None) -> Estimate:
+def estimate_mean(values: Numbers, clusters: Clusters) -> Estimate:
     """Return the mean with an interval that leaves out whole clusters."""
-    return Estimate(float(values.mean()), n=len(values)).having(**mean_interval(values, clusters, scale))
+    return Estimate(float(values.mean()), n=len(values)).having(**mean_interval(values, clusters))
 
 
 INTERVAL = ("ci_low", "ci_high", "interval_kind", "resampled", "clusters")

@@ -36,7 +36,7 @@ from coeval.store.queries import (
     tasks,
 )
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.name_forms import criterion_form, item_form
+from coeval.usecases.import_staging import criterion_form, item_form
 
 # Answers compared with their keys: attention checks and the items of an exam.
 

@@ -1,4 +1,4 @@
-"""The next evaluation to review, and how a person's review is saved."""
+"""The next evaluation to review, how a person's review is saved, and how simultaneous saves share a transaction."""
 
 from __future__ import annotations
 
