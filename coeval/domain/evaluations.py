@@ -218,6 +218,8 @@ class Assignment:
     flagged: bool
     skipped: bool = False
     opened_at: str = ""
+    reserved_arm: Arm | None = None
+    """The arm that was drawn when the browser fetched the instance ahead."""
 
 
 @dataclass(frozen=True, slots=True)

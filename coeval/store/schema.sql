@@ -637,6 +637,8 @@ CREATE TABLE assignment (
   -- until then null
   arm TEXT CHECK (arm IN ('assisted', 'blind', 'first', 'evidence', 'reasons')),
   opened_at TEXT,
+  -- drawn when the browser fetches the instance ahead; it becomes the arm when the instance is opened
+  reserved_arm TEXT CHECK (reserved_arm IN ('assisted', 'blind', 'first', 'evidence', 'reasons')),
   state TEXT NOT NULL CHECK (state IN ('open', 'finished')), -- finished: every criterion of the current set is saved
   flagged INTEGER NOT NULL DEFAULT 0 CHECK (flagged IN (0, 1)), -- copied from the newest mark
   skipped INTEGER NOT NULL DEFAULT 0 CHECK (skipped IN (0, 1)), -- copied from the newest mark

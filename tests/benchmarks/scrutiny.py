@@ -1,7 +1,8 @@
 """From Ctrl+Enter to what comes next on screen, in Chromium: ``python -m tests.benchmarks scrutiny``.
 
 By default one criterion at a time; with ``--all`` all criteria of an instance in one sheet. With ``--spans`` it is the
-Spans tab instead, from each kind of key to the frame that shows what it did, with 60 spans in 3,000 characters.
+Spans tab instead, from each kind of key to the frame that shows what it did, with 60 spans in 3,000 characters. With
+``--rtt 80`` one browser is on a line of 10 Mbit/s whose round trip takes 80 ms, and the other on loopback.
 
 The real server runs in a process of its own, once with a small task and once with a large one, each in its own
 file. A person works at both in turn, confirm by confirm, so that whatever else the machine does weighs on both
@@ -18,6 +19,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--weight", action="store_true", help="requests and bytes of the page, cold and on a reload"
     )
+    parser.add_argument(
+        "--rtt", type=int, metavar="MS", help="a slow line beside loopback, and its first page"
+    )
     options = parser.parse_args(argv)
     try:
         from playwright.sync_api import sync_playwright
@@ -77,6 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if options.spans:
             files = [prepare_spans(folder / "spans.db")]
+        elif options.rtt:
+            files = [prepare(folder / f"{name}.db", options.sizes[0]) for name in ("loopback", "line")]
         else:
             sizes = options.sizes[:1] if options.weight else options.sizes
             files = [prepare(folder / f"{size}.db", size) for size in sizes]
@@ -88,11 +95,64 @@ def main(argv: Sequence[str] | None = None) -> int:
         stack.callback(chromium.close)
         if options.spans:
             return report_spans(measure_spans(open_spans(chromium, servers[0]), options.confirms))
+        if options.rtt:
+            return report_line(options.rtt, *measure_line(chromium, servers, options.rtt, options.confirms))
         if options.weight:
             return report_weight(weigh(chromium, servers[0]))
         pages = [open_scrutiny(chromium, server, whole=options.all) for server in servers]
         took = measure(pages, options.confirms, SHEET if options.all else STEP)
     return report(options.sizes, took)
+
+
+LINE_BYTES = 10_000_000 / 8
+READING_MS = 1_000
+"""Between two confirms: nobody reads faster, and by then the next step is here."""
+BEYOND_MS, FIRST_KEY_S, RELOADED_S = 20.0, 2.0, 1.0
+
+
+def slow_down(page: Any, rtt: int) -> None:
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": rtt, "downloadThroughput": LINE_BYTES, "uploadThroughput": LINE_BYTES},
+    )
+
+
+def measure_line(
+    chromium: Any, servers: Sequence[LiveServer], rtt: int, confirms: int
+) -> tuple[list[list[float]], list[list[float]]]:
+    """Milliseconds of each confirm on loopback and on the line; seconds of cold pages and reloads on the line."""
+    pages = [open_scrutiny(chromium, server, whole=False) for server in servers]
+    slow_down(pages[1], rtt)
+    took = measure(pages, confirms, STEP, pause=READING_MS)
+    opened: list[list[float]] = [[], []]
+    for _ in range(5):
+        page = chromium.new_context(storage_state=pages[1].context.storage_state()).new_page()
+        slow_down(page, rtt)
+        for seconds, go in zip(
+            opened, (partial(page.goto, f"{servers[1].url}/?tab=scrutiny"), page.reload), strict=True
+        ):
+            started = time.perf_counter()
+            go(wait_until="commit")
+            page.locator(".wb[data-state=step] .rt-row:focus").first.wait_for()
+            seconds.append(time.perf_counter() - started)
+        page.context.close()
+    return took, opened
+
+
+def report_line(rtt: int, took: Sequence[Sequence[float]], opened: Sequence[Sequence[float]]) -> int:
+    near, far = (statistics.median(times) for times in took)
+    print("| line | confirms | median | 95th percentile |\n|---|---:|---:|---:|")
+    for name, times in zip(("loopback", f"{rtt} ms, 10 Mbit/s"), took, strict=True):
+        p95 = statistics.quantiles(times, n=20)[-1]
+        print(f"| {name} | {len(times)} | {statistics.median(times):.0f} ms | {p95:.0f} ms |")
+    cold, again = map(statistics.median, opened)
+    print(f"Confirm to next: {far - near:.0f} ms beyond loopback (goal: at most {BEYOND_MS:.0f})")
+    print(
+        f"cold page to first key {cold:.2f} s (goal: {FIRST_KEY_S}), reload {again:.2f} s (goal: {RELOADED_S})"
+    )
+    return 0 if far - near <= BEYOND_MS and cold <= FIRST_KEY_S and again <= RELOADED_S else 1
 
 
 CHARACTERS, SPANS = 3000, 60
@@ -256,10 +316,11 @@ def open_scrutiny(chromium: Any, server: LiveServer, *, whole: bool) -> Any:
     return page
 
 
-def measure(pages: Sequence[Any], confirms: int, keys: Sequence[str]) -> list[list[float]]:
+def measure(pages: Sequence[Any], confirms: int, keys: Sequence[str], *, pause: int = 0) -> list[list[float]]:
     """Milliseconds of each confirm, page by page; the first ones warm up and are left out."""
     for n in range(WARM_UP + confirms):
         for page in pages:
+            page.wait_for_timeout(pause)
             for key in keys:
                 page.keyboard.press(key)
             page.keyboard.press("Control+Enter")

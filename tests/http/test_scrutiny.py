@@ -103,6 +103,64 @@ def test_judge_first_over_the_wire(context: Context, owner: Person, ask: Callabl
     assert not gives_away(history)
 
 
+CONTENT = ("criterion", "evaluation", "evaluations")
+
+
+def read_queue(context: Context, name: str) -> list[tuple[Any, ...]]:
+    """Return the arm, the moment of opening and the reserved arm of each instance, in the person's order."""
+    sql = (
+        "SELECT s.arm, s.opened_at, s.reserved_arm FROM assignment s JOIN annotator a ON a.id = s.annotator"
+        " WHERE a.name = ? ORDER BY s.position"
+    )
+    with context.store.read() as db:
+        return list(db.conn.execute(sql, [name]).fetchall())
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        {},
+        {"blind_share": 0.5},
+        {"blind_share": 0.4, "first_share": 0.3, "evidence_share": 0.2},
+    ],
+)
+@pytest.mark.parametrize("sheet", [False, True])
+def test_what_is_fetched_ahead_is_what_the_save_opens(
+    context: Context, owner: Person, ask: Callable[[str], TestClient], design: dict[str, float], sheet: bool
+) -> None:
+    """It is reserved, not opened: its arm is kept, and nothing else begins before the save before it."""
+    use_design(context, owner, **design)
+    compared = 0
+    for name in ("Ana", "Ben", "Cat", "Dan"):
+        client = ask(name)
+        step = client.post(f"{BASE}/step", params={"sheet": sheet}).json()
+        while step["instance"]:
+            place = {"instance": step["instance"]["id"], "criterion": step["criterion"], "sheet": sheet}
+            move = "next_sheet" if sheet else "next"
+            before = read_queue(context, name)
+            ahead = client.post(f"{BASE}/step", params={**place, "move": move, "ahead": True}).json()
+            after = read_queue(context, name)
+            assert [row[:2] for row in after] == [row[:2] for row in before], "looking ahead opened something"
+            parts = step.get("evaluations") or [step["evaluation"]]
+            firsts = any(part["asks_first"] for part in parts)
+            sent = [body({**step, "evaluation": part, "criterion": part.get("criterion", step["criterion"])}, 3)
+                    for part in parts]  # fmt: skip
+            sheets = {"uid": str(uuid4()), "evaluations": sent}
+            answer = client.post(
+                f"{BASE}/sheets" if sheet else f"{BASE}/submissions", json=sheets if sheet else sent[0]
+            )
+            assert answer.status_code == 200, answer.text
+            step = answer.json()["next"]
+            if firsts:
+                continue  # the draft follows its own first score, and was not in what was fetched
+            assert bool(ahead) == bool(step["instance"])
+            if ahead:
+                compared += 1
+                assert ahead["instance"]["id"] == step["instance"]["id"]
+                assert [ahead.get(part) for part in CONTENT] == [step.get(part) for part in CONTENT]
+    assert compared >= 8
+
+
 def test_no_route_gives_a_withheld_draft_away(
     context: Context, owner: Person, ask: Callable[[str], TestClient]
 ) -> None:
@@ -118,8 +176,9 @@ def test_no_route_gives_a_withheld_draft_away(
             for c, move in itertools.product(step["criteria"], Move)
         ]
         answers = [
-            client.post(f"{BASE}/step", params={**place, "filter": which})
+            client.post(f"{BASE}/step", params={**place, "filter": which, **more})
             for place, which in itertools.product(places, Filter)
+            for more in ({}, {"ahead": True}, {"ahead": True, "sheet": True})
         ]
         # the ids that this person would know it all by, had it been shown to them
         aliases = get_aliases(context, sign_in(context, f"Ana {design}")[0], "demo")
@@ -132,7 +191,7 @@ def test_no_route_gives_a_withheld_draft_away(
             assert answers[-1].status_code in (409, 422), answers[-1].text
         answers.append(client.get(f"{BASE}/history", params=key))
         answers.append(client.post(f"{BASE}/marks", json={"instance": key["instance"], "flagged": True}))
-        assert len(answers) == 3 * (4 + 2 * len(Move)) + 4
+        assert len(answers) == 3 * 3 * (4 + 2 * len(Move)) + 4
         for answer in answers:
             assert not gives_away(answer)
             assert '"draft_score":4' not in answer.text.replace(" ", "")

@@ -60,6 +60,7 @@ def _assignment(row: dict[str, Any]) -> Assignment:
         flagged=bool(row["flagged"]),
         skipped=bool(row["skipped"]),
         opened_at=row["opened_at"] or "",
+        reserved_arm=Arm(row["reserved_arm"]) if row["reserved_arm"] else None,
     )
 
 
@@ -103,6 +104,14 @@ def open_assignment(db: Database, assignment: Assignment, arm: Arm) -> Assignmen
         [arm, opened_at, assignment.annotator, assignment.instance],
     )
     return replace(assignment, arm=arm, opened_at=opened_at)
+
+
+def reserve_arm(db: Database, assignment: Assignment, arm: Arm) -> None:
+    """Record the arm in which the person will open the instance. It does not count as opened."""
+    db.conn.execute(
+        "UPDATE assignment SET reserved_arm = ? WHERE annotator = ? AND instance = ?",
+        [arm, assignment.annotator, assignment.instance],
+    )
 
 
 def count_opened(db: Database, instance: int) -> int:

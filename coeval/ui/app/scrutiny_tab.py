@@ -125,12 +125,18 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
         move: Move = Move.HERE,
         sheet: bool | None = None,
         item: str = Query("", max_length=1000),
+        ahead: bool = False,
     ) -> dict[str, Any]:
         person, aliases = _identify(context, request, slug)
         known = aliases.reveal("instance", instance) if instance else None
         if item:
             known = review.view_instance(context, person, slug, item).instance.id
         where = Where(filter, at, known, criterion, move)
+        if ahead:
+            steps_ahead = steps.get_ahead(context, person, slug, where, sheet=bool(sheet))
+            if not steps_ahead:
+                return {}
+            return sheet_json(steps_ahead, aliases) if sheet else step_json(steps_ahead[0], aliases)
         try:
             return _open(context, person, slug, where, aliases, sheet=sheet)
         except NotGivenError:

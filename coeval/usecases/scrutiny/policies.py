@@ -27,7 +27,7 @@ from coeval.domain import (
 from coeval.errors import InputError
 from coeval.extending import find_order
 from coeval.rules import arms, evaluation_rows, planted_errors
-from coeval.rules.arms import Design, draw_order, group_documents, share_out
+from coeval.rules.arms import draw_order, group_documents, share_out
 from coeval.rules.planted_errors import ErrorKind, PlantedError
 from coeval.store import Database
 from coeval.store.queries import assignments, crowd_studies, drafts, submissions, tasks, teams
@@ -53,6 +53,7 @@ __all__ = [
     "may_open",
     "may_save",
     "narrow_criteria",
+    "reserve",
     "saved",
     "set_team",
 ]
@@ -126,15 +127,23 @@ class Evaluation:
 
 
 def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: Criterion) -> Evaluation:
-    """Return the evaluation of an opened assignment by a criterion."""
+    """Return the evaluation of an opened or reserved assignment by a criterion."""
     assert assignment.arm is not None
     key = (assignment.annotator, assignment.instance, criterion.id)
     saved = submissions.get_submission(db, *key)
     instance = tasks.get_instance(db, assignment.instance)
+    planted = None
+    if assignment.arm is Arm.ASSISTED:
+        is_opened = bool(assignment.opened_at)
+        planted = (
+            planted_rows.get_planted_error(db, *key)
+            if is_opened
+            else _find_planted(db, task, assignment, criterion)
+        )
     return Evaluation(
         arm=assignment.arm,
         draft=_draft_for(db, task, assignment.instance, criterion.id, saved),
-        planted=planted_rows.get_planted_error(db, *key) if assignment.arm is Arm.ASSISTED else None,
+        planted=planted,
         first=submissions.get_first_score(db, *key) if assignment.arm is Arm.FIRST else None,
         saved=saved,
         output=instance.output if instance else "",
@@ -157,40 +166,59 @@ def may_open(
     """Return the opened assignment; the first opening draws its arm and its planted errors."""
     if assignment.arm is not None:
         return assignment
-    seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
-    key = (person.id, assignment.instance)
-    balanced = draw_balanced_arm(db, task, person, assignment.instance, design)
-    # imported work belongs to the arm in which it was done
-    arm = submissions.get_arm(db, *key) or balanced or _draw_arm(db, seed, assignment.instance, design)
+    arm = assignment.reserved_arm or _draw_arm(db, task, person, assignment.instance)
     opened = assignments.open_assignment(db, assignment, arm)
-    if arm is Arm.ASSISTED and design.planted_share:
-        # an attention check already tests the person with its own key; search for an error anyway, so that an
-        # opening takes as long
-        share = 0.0 if crowd_studies.list_keys_of(db, assignment.instance) else design.planted_share
+    if arm is Arm.ASSISTED:
         for criterion in criteria:
-            _plant(db, task, opened, criterion, seed, share)
+            planted = _find_planted(db, task, opened, criterion)
+            if planted is not None:
+                planted_rows.record_planted_error(db, person.id, opened.instance, criterion.id, planted)
     return opened
 
 
-def _draw_arm(db: Database, seed: str, instance: int, design: Design) -> Arm:
+def reserve(db: Database, task: Task, person: Person, assignment: Assignment) -> Assignment:
+    """Return the assignment as it will be opened. Its arm is kept; nothing else begins before it is shown."""
+    if assignment.arm is not None:
+        return assignment
+    arm = assignment.reserved_arm or _draw_arm(db, task, person, assignment.instance)
+    if assignment.reserved_arm is None:
+        assignments.reserve_arm(db, assignment, arm)
+    return replace(assignment, arm=arm, reserved_arm=arm)
+
+
+def _draw_arm(db: Database, task: Task, person: Person, instance: int) -> Arm:
+    """Return the arm of imported work, or else one of the crowd plan's balance or of the design's shares."""
+    seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
+    balanced = draw_balanced_arm(db, task, person, instance, design)
+    kept = submissions.get_arm(db, person.id, instance) or balanced
+    if kept is not None:
+        return kept
     place = tasks.get_position(db, instance) - 1
     nth = assignments.count_opened(db, instance)
     shares = (design.blind_share, design.first_share, design.evidence_share, design.reasons_share)
     return arms.draw_arm(seed, place, nth, *shares)
 
 
-def _plant(
-    db: Database, task: Task, assignment: Assignment, criterion: Criterion, seed: str, share: float
-) -> None:
+def _find_planted(
+    db: Database, task: Task, assignment: Assignment, criterion: Criterion
+) -> PlantedError | None:
+    """Return the error that the first opening plants in a draft, if the design plants any here."""
+    seed, share = tasks.get_seed(db, task.id), tasks.get_design(db, task.id).planted_share
+    if not share:
+        return None
     key = (assignment.annotator, assignment.instance, criterion.id)
-    drawn = planted_errors.draw_kind(seed, *key, share)
+    # an attention check already tests the person with its own key; search for an error anyway, so that an
+    # opening takes as long
+    drawn = planted_errors.draw_kind(
+        seed, *key, 0.0 if crowd_studies.list_keys_of(db, assignment.instance) else share
+    )
     # search for a planted error even if there is none, so that both openings take as long
     kind = drawn or planted_errors.draw_kind(seed, *key, 1.0)
     if kind is None or submissions.get_submission(db, *key) is not None:
-        return
+        return None
     draft = _draft_for(db, task, assignment.instance, criterion.id, None)
     if draft is None or draft.status is not DraftStatus.OK:
-        return
+        return None
     instance = tasks.get_instance(db, assignment.instance)
     assert instance is not None
     size = tasks.count_instances(db, task.id)
@@ -200,9 +228,8 @@ def _plant(
     for each in (kind, *(other for other in ErrorKind if other is not kind)):
         planted = planted_errors.plant(each, seed, assignment.annotator, draft, criterion.scale, sample, run)
         if planted is not None:
-            if drawn is not None:
-                planted_rows.record_planted_error(db, *key, planted)
-            return
+            return planted if drawn is not None else None
+    return None
 
 
 # The team of a task, and the number of people per instance; not for crowd plans.

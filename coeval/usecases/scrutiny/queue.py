@@ -30,14 +30,23 @@ from coeval.store.queries import assignments, criteria, review, submissions, tas
 from coeval.usecases.access import OWNERS, Context
 from coeval.usecases.images import ShownImage, show_images
 from coeval.usecases.scrutiny.design import find_telling_columns
-from coeval.usecases.scrutiny.navigation import Place, Where, find_place, get_ready, is_waiting
+from coeval.usecases.scrutiny.navigation import (
+    Place,
+    Where,
+    find_place,
+    find_start,
+    get_ready,
+    is_waiting,
+)
 from coeval.usecases.scrutiny.policies import (
     explain_empty,
     get_evaluation,
     get_guidelines,
     give,
     may_open,
+    may_save,
     narrow_criteria,
+    reserve,
 )
 
 
@@ -148,6 +157,36 @@ def open_sheet(context: Context, person: Person, task: Task, where: Where) -> tu
         return first, *(
             build_step(db, person, task, current, where.which, (assignment, criterion))
             for criterion in others
+        )
+
+
+def look_ahead(
+    context: Context, person: Person, task: Task, where: Where, *, sheet: bool
+) -> tuple[Step, ...]:
+    """Return the screen that will follow a save of the place, or all of its sheet; nothing if it is not certain.
+
+    An instance that was never opened is reserved: its arm is drawn, but it is opened when it is shown. The
+    screen holds only what the person may see then, as every screen does.
+    """
+    with context.store.write() as db:
+        current = require_set(db, task)
+        here = find_start(db, person, task, where)
+        place = find_place(db, person, task, current, where)
+        if (
+            here is None
+            or place is None
+            or (place[0].instance, place[1].id) == (here.instance, where.criterion)
+        ):
+            return ()
+        may_save(db, person, task, here.instance)
+        ready = get_ready(db, task, current)
+        if ready is not None and place[0].arm is None and not assignments.is_ready(db, place[0], ready):
+            return ()
+        assignment = reserve(db, task, person, place[0])
+        first = build_step(db, person, task, current, where.which, (assignment, place[1]))
+        others = (each for each in first.criteria if sheet and each != first.criterion)
+        return first, *(
+            build_step(db, person, task, current, where.which, (assignment, each)) for each in others
         )
 
 

@@ -36,13 +36,21 @@ from coeval.store.queries import assignments, review, submissions, tasks
 from coeval.usecases.access import EVERYONE, Context, require_task, use_case
 from coeval.usecases.scrutiny.navigation import Move, Where, find_place, find_start, get_ready, is_waiting
 from coeval.usecases.scrutiny.policies import Evaluation, get_evaluation, may_open, may_save, saved
-from coeval.usecases.scrutiny.queue import Step, ensure_queue, open_place, open_sheet, require_set
+from coeval.usecases.scrutiny.queue import (
+    Step,
+    ensure_queue,
+    look_ahead,
+    open_place,
+    open_sheet,
+    require_set,
+)
 
 __all__ = [
     "Move",
     "Sent",
     "Step",
     "Where",
+    "get_ahead",
     "get_aliases",
     "get_layout",
     "get_sheet",
@@ -121,6 +129,19 @@ def get_sheet(context: Context, person: Person, slug: str, where: Where = RESUME
         task = require_task(db, slug)
     ensure_queue(context, person, task)
     return open_sheet(context, person, task, where)
+
+
+@use_case(EVERYONE)
+def get_ahead(context: Context, person: Person, slug: str, where: Where, *, sheet: bool) -> tuple[Step, ...]:
+    """Return the screen that will follow a save, so that a browser can show it at once; see ``look_ahead``.
+
+    Raises:
+        NotFoundError: the task, the instance or the criterion does not exist for this person.
+        NotAllowedError: this person may not save here.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    return look_ahead(context, person, task, where, sheet=sheet)
 
 
 @use_case(EVERYONE)

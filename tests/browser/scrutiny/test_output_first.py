@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from coeval.domain import EvaluationRow, Instance, Quote, QuotePlace, RowKind
 from coeval.rules.arms import Design
 from tests.support.screens.bench import CRITERIA, Bench, evidence
-from tests.support.screens.ui_steps import enter, press, settle
+from tests.support.screens.ui_steps import at_step, enter, press, settle
 from tests.support.serving.server import Running
 
 if TYPE_CHECKING:
@@ -96,15 +96,17 @@ def test_output_and_form_are_in_view_on_every_item(
             )
     page.set_viewport_size({"width": screen[0], "height": screen[1]})
     article.open_bench(page)
-    for _ in range(3):
-        for _ in range(2):
+    for position in ("1", "2", "3"):
+        for criterion in ("1", "2"):
+            at_step(page, position, criterion)
+            page.locator(".wb[aria-busy=false]").wait_for()
+            page.wait_for_timeout(60)
             check_both_in_view(page)
             scroll(page, 900)
-            assert page.evaluate(SHOWN, ".wb-pane-output") > 90 or page.locator(".wb-passage").is_visible()
+            if page.evaluate(SHOWN, ".wb-pane-output") <= 90:
+                page.locator(".wb-passage").wait_for()
             press(page, "]")
-            page.wait_for_timeout(250)
         press(page, "j")
-        page.wait_for_timeout(250)
     assert page.locator(".wb-pane-output").evaluate(
         "(one) => one.compareDocumentPosition(document.querySelector('.wb-pane-input')) & 4"
     )

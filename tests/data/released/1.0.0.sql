@@ -5,7 +5,7 @@ CREATE TABLE "_sqlite_migrations" (
    "name" TEXT,
    "applied_at" TEXT
 );
-INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T01:25:33.687Z');
+INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T01:42:27.766Z');
 CREATE TABLE account (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   kind TEXT NOT NULL CHECK (kind IN ('password', 'huggingface', 'prolific', 'mturk')),
@@ -39,7 +39,7 @@ CREATE TABLE annotator (
   -- restored snapshot that lacks the latest sign-ups gives their ids to the next people.
   uid TEXT NOT NULL DEFAULT ''
 ) STRICT;
-INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T01:25:33.724Z','','58442fed679189b409df9aa294e4bb72');
+INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T01:42:27.855Z','','d4eb83855928eae5f1f05ef65471cf91');
 CREATE TABLE answer_key (
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -80,6 +80,8 @@ CREATE TABLE assignment (
   -- until then null
   arm TEXT CHECK (arm IN ('assisted', 'blind', 'first', 'evidence', 'reasons')),
   opened_at TEXT,
+  -- drawn when the browser fetches the instance ahead; it becomes the arm when the instance is opened
+  reserved_arm TEXT CHECK (reserved_arm IN ('assisted', 'blind', 'first', 'evidence', 'reasons')),
   state TEXT NOT NULL CHECK (state IN ('open', 'finished')), -- finished: every criterion of the current set is saved
   flagged INTEGER NOT NULL DEFAULT 0 CHECK (flagged IN (0, 1)), -- copied from the newest mark
   skipped INTEGER NOT NULL DEFAULT 0 CHECK (skipped IN (0, 1)), -- copied from the newest mark
@@ -87,10 +89,10 @@ CREATE TABLE assignment (
   PRIMARY KEY (annotator, task, position),
   UNIQUE (annotator, instance)
 ) STRICT;
-INSERT INTO "assignment" VALUES(1,1,1,2,'assisted','2026-11-27T01:25:33.757Z','open',0,0);
-INSERT INTO "assignment" VALUES(1,1,2,3,NULL,NULL,'open',0,0);
-INSERT INTO "assignment" VALUES(1,1,3,1,NULL,NULL,'open',0,0);
-INSERT INTO "assignment" VALUES(1,1,4,4,NULL,NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,1,1,'assisted','2026-11-27T01:42:27.906Z',NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,2,2,NULL,NULL,NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,3,3,NULL,NULL,NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,4,4,NULL,NULL,NULL,'open',0,0);
 CREATE TABLE assistant_score (
   instance INTEGER NOT NULL REFERENCES instance(id),
   assistant TEXT NOT NULL,
@@ -162,7 +164,7 @@ CREATE TABLE criteria_set (
   established_by TEXT NOT NULL,
   UNIQUE (task, version)
 ) STRICT;
-INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T01:25:33.719Z','command line');
+INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T01:42:27.849Z','command line');
 CREATE TABLE criteria_set_member (
   criteria_set INTEGER NOT NULL REFERENCES criteria_set(id),
   position INTEGER NOT NULL,
@@ -250,14 +252,14 @@ CREATE TABLE draft (
   CHECK ((status = 'ok') = (score IS NOT NULL)),
   UNIQUE (run, instance, criterion, attempt)
 ) STRICT;
-INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T01:25:33.716Z','[]','');
-INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T01:25:33.716Z','[]','');
-INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T01:25:33.716Z','[]','');
-INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T01:25:33.716Z','[]','');
-INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T01:25:33.716Z','[]','');
-INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T01:25:33.716Z','[]','');
-INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T01:25:33.716Z','[]','');
-INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T01:25:33.716Z','[]','');
+INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
+INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
+INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
+INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
+INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
+INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
+INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
+INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
 CREATE TABLE draft_row (
   id INTEGER PRIMARY KEY,
   draft INTEGER NOT NULL REFERENCES draft(id),
@@ -355,7 +357,7 @@ CREATE TABLE import_batch (
   started_at TEXT NOT NULL,
   finished_at TEXT
 ) STRICT;
-INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T01:25:33.696Z','2026-11-27T01:25:33.719Z');
+INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T01:42:27.786Z','2026-11-27T01:42:27.850Z');
 CREATE TABLE import_batch_person (
   import_batch INTEGER NOT NULL REFERENCES import_batch(id),
   person INTEGER NOT NULL,
@@ -421,7 +423,7 @@ CREATE TABLE lineage (
   sign_in TEXT NOT NULL, -- the kind of sign-in that opened its sessions
   uid_key TEXT NOT NULL -- the secret that makes people's uids: a lost sign-up that is repeated gets the same uid
 ) STRICT;
-INSERT INTO "lineage" VALUES('4620dead2c6931d1',0,'','39f4d69dc1a5621922b9ae67ac72af5525a81836a30c1c2ee40f278eea7e25f5');
+INSERT INTO "lineage" VALUES('ef36342304dc133c',0,'','23af3ad645e5fd993e4c14366035811918aebfc0a975d24f88b4b4d4876f3efc');
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -582,7 +584,7 @@ CREATE TABLE run (
   created_at TEXT NOT NULL,
   UNIQUE (task, label)
 ) STRICT;
-INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T01:25:33.715Z');
+INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T01:42:27.829Z');
 CREATE TABLE run_archive (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run(id),
@@ -605,7 +607,7 @@ CREATE TABLE session (
   expires_at TEXT NOT NULL,
   revoked_at TEXT
 ) STRICT;
-INSERT INTO "session" VALUES('776a067443778db2152ff479b47c2486981fed9afb831b2746774f06c8d1e988',1,'2026-11-27T01:25:33.725Z','2026-12-27T01:25:33.725Z',NULL);
+INSERT INTO "session" VALUES('382e0f4ee80973e34a89e484055c95f1bdc106468975e3cf94e1ec8c39e8a196',1,'2026-11-27T01:42:27.855Z','2026-12-27T01:42:27.855Z',NULL);
 CREATE TABLE sign_in_failure (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL,
@@ -643,7 +645,7 @@ CREATE TABLE submission (
   CHECK (shown_score IS NULL OR arm <> 'blind'),
   UNIQUE (annotator, instance, criterion, revision)
 ) STRICT;
-INSERT INTO "submission" VALUES(1,'db38d966-ecb5-49b1-b829-cdf516e2a69e',1,2,1,1,3,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T01:25:33.766Z',NULL,NULL);
+INSERT INTO "submission" VALUES(1,'d44c617b-bce9-47f6-b111-7c4b9f708ff3',1,1,1,1,1,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T01:42:27.914Z',NULL,NULL);
 CREATE TABLE submission_row (
   submission INTEGER NOT NULL REFERENCES submission(id),
   position INTEGER NOT NULL,
@@ -654,10 +656,10 @@ CREATE TABLE submission_row (
   text TEXT NOT NULL, -- the new wording, or the new score, for 'revise' and 'add'; else empty
   PRIMARY KEY (submission, position)
 ) STRICT;
-INSERT INTO "submission_row" VALUES(1,0,9,'conclusion','approve','','');
-INSERT INTO "submission_row" VALUES(1,1,10,'score','approve','','');
-INSERT INTO "submission_row" VALUES(1,2,11,'evidence','approve','','');
-INSERT INTO "submission_row" VALUES(1,3,12,'evidence','approve','','');
+INSERT INTO "submission_row" VALUES(1,0,1,'conclusion','approve','','');
+INSERT INTO "submission_row" VALUES(1,1,2,'score','approve','','');
+INSERT INTO "submission_row" VALUES(1,2,3,'evidence','approve','','');
+INSERT INTO "submission_row" VALUES(1,3,4,'evidence','approve','','');
 CREATE TABLE suggestion (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -702,7 +704,7 @@ CREATE TABLE task (
   reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
   tools TEXT NOT NULL DEFAULT '' -- ids of the tools that an owner turned on, separated by spaces
 ) STRICT;
-INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','783e9c881797890b448b3cb39cf66cd0',0.0,'2026-11-27T01:25:33.696Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
+INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','5c4a9e73220ee1bdf59fde7251656fcf',0.0,'2026-11-27T01:42:27.786Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
 CREATE TABLE task_archive (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),

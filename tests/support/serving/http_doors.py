@@ -167,6 +167,7 @@ def scrutinise(method: str, part: str, by: str, content: Callable[[World, str], 
 
 SCRUTINY: dict[str, tuple[str, str, Callable[[World, str], dict[str, Any]]]] = {
     "get_step": ("POST", "step", lambda world, who: {}),
+    "get_ahead": ("POST", "step", lambda world, who: {"ahead": True, "move": "next"}),
     "list_history": ("GET", "history", lambda world, who: {"criterion": body_of(world, who)["criterion"]}),
     "get_sheet": ("POST", "step", lambda world, who: {"sheet": True}),
     "submit": ("POST", "submissions", body_of),

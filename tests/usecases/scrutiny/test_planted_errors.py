@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,12 @@ from coeval.usecases.access import Context
 from coeval.usecases.export import export_folder
 from coeval.usecases.reports.statistics import get_frames
 from coeval.usecases.scrutiny.review import compare_people, list_habits
-from coeval.usecases.scrutiny.steps import Step, get_step
+from coeval.usecases.scrutiny.steps import Move, Step, get_ahead, get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.studies.planted_study import admit, make_planted_study, open_planted_study
-from tests.support.studies.scrutiny_steps import here, save, use_design, walk
+from tests.support.studies.scrutiny_steps import go_on, here, save, use_design, walk
 
 
 @pytest.fixture
@@ -66,6 +67,20 @@ def test_both_kinds_are_shown_and_stay(context: Context, ana: Person) -> None:
         assert step.draft is not None and step.draft.score is not None and own.score is not None
         assert (abs(step.draft.score - own.score) == 1) == is_of(ErrorKind.SCORE, one)
     assert [step.draft for step in walk(context, ana)] == [step.draft for step in steps]
+
+
+def test_what_is_fetched_ahead_is_planted_when_it_is_shown(context: Context, ana: Person) -> None:
+    """The draft is the one that the opening shows, but nothing is planted yet."""
+    step, planted = get_step(context, ana, "demo"), 0
+    while step.instance:
+        [ahead] = get_ahead(context, ana, "demo", replace(here(step), move=Move.NEXT), sheet=False) or [None]
+        if ahead is not None and ahead.instance != step.instance:
+            assert planted_in(context, ana, ahead) is None
+        save(context, ana, step, 3)
+        step = go_on(context, ana, step)
+        assert ahead is None or (ahead.instance, ahead.draft) == (step.instance, step.draft)
+        planted += ahead is not None and planted_in(context, ana, ahead) is not None
+    assert planted > 30
 
 
 def test_a_line_is_never_from_what_the_person_has_or_will_have(context: Context, ana: Person) -> None:

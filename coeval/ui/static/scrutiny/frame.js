@@ -228,15 +228,13 @@ export class Frame {
   /**
    * @param {OpenStep} step
    * @param {Step | null} before the step shown before
-   * @param {(criterion: number) => boolean} isKept whether a criterion has unsaved text
    */
-  load(step, before, isKept) {
+  load(step, before) {
     const criterion = step.criteria.find(({ id }) => id === step.criterion);
     if (!criterion) throw new Error('a step names a criterion that is not its own');
     this.node.dataset.state = 'step';
     this.node.dataset.total = String(step.total);
     fill(this.end);
-    this.steps.load(step, isKept);
     const all = Boolean(step.evaluations);
     this.node.classList.toggle('is-all', all);
     this.title.textContent = all ? '' : criterion.name || criterion.text;

@@ -38,6 +38,10 @@ export class Workbench {
     this.step = null;
     /** @type {Place | null} */
     this.failed = null;
+    /** The step that follows a save of the work on screen, fetched ahead. @type {{work: any, step: OpenStep} | null} */
+    this.ahead = null;
+    /** The step whose save is on its way. @type {Step | null} */
+    this.left = null;
     this.toUtf16 = { input: utf16Index(''), output: utf16Index('') };
     this.stop = new AbortController();
     this.frame = new Frame(root, this.actions());
@@ -92,6 +96,9 @@ export class Workbench {
       onsaved: (answer) => this.onsaved(answer),
       onstale: (now, mine, why) => this.show(now, { mine, asked: true, why }),
       onagreed: () => this.open({ move: 'next', ...this.place }),
+      onleave: () => this.onleave(),
+      onfollowed: (answer) => this.onfollowed(answer),
+      onreturn: () => this.onreturn(),
     };
     return new SheetEditor({ place, host: node, foot, notices }, whose, on, {
       name: tr('Lines of the evaluation'),
@@ -168,16 +175,13 @@ export class Workbench {
   /** Fetches a step and shows it; of several open requests, only the last counts. */
   async open(query = {}) {
     if (this.editor.isFlying) return;
+    await this.editor.behind?.answered;
     this.editor.keep();
     this.turn += 1;
     const { turn } = this;
     this.wait(true);
-    const path = `api/scrutiny/${encodeURIComponent(this.slug)}/step`;
     try {
-      const step = await request(
-        'POST',
-        withQuery(path, { filter: this.filter, sheet: this.wantsAll, ...query }),
-      );
+      const step = await this.fetchStep({ sheet: this.wantsAll, ...query });
       if (turn !== this.turn) return;
       this.wait(false);
       this.show(step, { asked: Object.keys(query).length > 0 });
@@ -187,6 +191,62 @@ export class Workbench {
       this.wait(false);
       this.onfailed(error, query);
     }
+  }
+
+  /** @returns {Promise<any>} */
+  fetchStep(query) {
+    const path = `api/scrutiny/${encodeURIComponent(this.slug)}/step`;
+    return request('POST', withQuery(path, { filter: this.filter, ...query }));
+  }
+
+  /**
+   * Fetches the step that follows a save, so that nobody waits for it on a slow line. The server reserves it: it is
+   * opened by the save. What a first score reveals cannot be fetched before the score is saved.
+   */
+  async lookAhead() {
+    const { work, step } = this;
+    this.ahead = null;
+    if (!work || !step || this.left) return;
+    const evaluations = step.evaluations ?? [step.evaluation];
+    if (evaluations.some((each) => each?.asks_first)) return;
+    const sheet = Boolean(step.evaluations);
+    const move = sheet ? 'next_sheet' : 'next';
+    const next = await this.fetchStep({ sheet, move, ...this.place, ahead: true }).catch(() => null);
+    if (next?.instance && this.work === work) this.ahead = { work, step: next };
+  }
+
+  /** Shows the next step while the save of this one is on its way. */
+  onleave() {
+    const { ahead, step, work } = this;
+    this.ahead = null;
+    if (!ahead || ahead.work !== work) return false;
+    this.left = step;
+    this.show(ahead.step);
+    return true;
+  }
+
+  /** The save behind the shown step was accepted: the server opened what is shown, or names another step. */
+  onfollowed(answer) {
+    const { next } = answer;
+    const content = (/** @type {any} */ { instance, criterion, evaluation, evaluations }) =>
+      JSON.stringify([instance?.id, criterion, evaluations ?? evaluation]);
+    this.left = null;
+    if (!this.step || !next?.instance || content(next) !== content(this.step)) {
+      this.onsaved(answer);
+      return;
+    }
+    this.step = { ...next, instance: this.step.instance };
+    this.frame.head.load(next);
+    this.loadSteps(next);
+    this.lookAhead();
+  }
+
+  /** The save was refused or is waiting: shows its work again. What was typed meanwhile is kept. */
+  onreturn() {
+    const { left } = this;
+    this.left = null;
+    this.editor.keep();
+    if (left) this.show(left, { asked: true });
   }
 
   /** @param {boolean} on */
@@ -235,12 +295,20 @@ export class Workbench {
     if (before?.instance && before.instance.id !== work.instance) this.frame.notices.clearSaid();
     this.places.arrive({ filter: step.filter, instance: work.instance, criterion: work.criterion });
     this.clock.begin(work.activeBefore, step.task.idle_seconds);
-    this.frame.load(step, before, (id) => Boolean(kept.get(`${work.instance}:${id}`)?.edited));
+    this.frame.load(step, before);
+    this.loadSteps(step);
     const { input, output } = step.instance;
     this.toUtf16 = { input: utf16Index(input), output: utf16Index(output) };
     this.editor.open(work, mine);
     const { focus, scroll } = this.frame.arrive(step, before);
     if (focus && !this.editor.waiting) this.table.focusNext(null, { scroll });
+    this.lookAhead();
+  }
+
+  /** Shows the criteria of the instance: which are saved, and which have unsaved text. @param {OpenStep} step */
+  loadSteps(step) {
+    const { kept } = this.editor;
+    this.frame.steps.load(step, (id) => Boolean(kept.get(`${step.instance.id}:${id}`)?.edited));
   }
 
   showEnd(step) {

@@ -28,6 +28,9 @@ const SLOW_MS = 400;
  * @property {(now: any, mine: TableState, why: string) => void} onstale the work on screen was refused;
  * `now` is the current state
  * @property {() => void} onagreed two versions turned out to be equal
+ * @property {() => boolean} [onleave] the save is on its way; shows the next work at once if it is here
+ * @property {(answer: SaveAnswer<any>) => void} [onfollowed] the save behind the shown work was accepted
+ * @property {() => void} [onreturn] it was not: shows its work again
  */
 
 export class SheetEditor {
@@ -56,6 +59,11 @@ export class SheetEditor {
     /** @type {SheetWork | null} */
     this.work = null;
     this.isFlying = false;
+    /**
+     * The save that is on its way while the next work is already shown.
+     * @type {{uid: string, answered: Promise<void>} | null}
+     */
+    this.behind = null;
     /** @type {string[]} */
     this.caughtUp = [];
     this.kept = new Kept(person, task, () =>
@@ -190,8 +198,10 @@ export class SheetEditor {
   }
 
   /** Sends the work on screen once every line is decided; confirming a waiting save sends it now. */
-  confirm() {
-    if (!this.work) return;
+  async confirm() {
+    const { work } = this;
+    await this.behind?.answered;
+    if (!this.work || this.work !== work) return;
     if (this.table.locked) {
       if (this.waiting) this.outbox.deliver(this.waiting.uid);
       return;
@@ -211,7 +221,7 @@ export class SheetEditor {
     this.table.lock(true);
     this.isFlying = true;
     const slow = setTimeout(() => this.foot.loadStatus(tr('Saving…')), SLOW_MS);
-    await this.outbox.add({
+    const answered = this.outbox.add({
       uid,
       box: this.box,
       task: this.task,
@@ -221,8 +231,21 @@ export class SheetEditor {
       state,
       parts: work.parts(state),
     });
+    // the save is stored and sent by now
+    if (this.on.onleave?.()) {
+      this.isFlying = false;
+      this.behind = { uid, answered };
+    }
+    await answered;
     clearTimeout(slow);
     this.isFlying = false;
+  }
+
+  /** Whether the entry is the save behind the shown work, which ends with this answer. @param {Entry} entry */
+  endsBehind({ uid }) {
+    if (this.behind?.uid !== uid) return false;
+    this.behind = null;
+    return true;
   }
 
   // ---- what becomes of a save ----------------------------------------------------------------------
@@ -237,6 +260,11 @@ export class SheetEditor {
     this.dropKept(entry);
     const at = savedText(answer.saved.submitted_at, answer.saved.revision);
     this.foot.loadStatus(at);
+    if (this.endsBehind(entry)) {
+      this.notices.clearWarnings();
+      this.on.onfollowed?.(answer);
+      return;
+    }
     if (!this.isHere(entry) || !this.work) {
       if (entry.task === this.task)
         this.caughtUp.push(entry.place, ...(entry.parts ?? []).map(({ place }) => place));
@@ -259,6 +287,7 @@ export class SheetEditor {
 
   onwaiting(entry, error, seconds) {
     this.isFlying = false;
+    if (this.endsBehind(entry)) this.on.onreturn?.();
     if (this.isHere(entry)) this.showWaiting(entry, error, seconds);
     else {
       const { size } = this.outbox;
@@ -317,6 +346,7 @@ export class SheetEditor {
 
   onrefused(entry, error) {
     this.isFlying = false;
+    if (this.endsBehind(entry)) this.on.onreturn?.();
     const here = this.isHere(entry);
     if (here && this.work && error.kind === 'stale' && error.body.now) {
       this.work.settled = true;
