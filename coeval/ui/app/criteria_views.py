@@ -96,7 +96,10 @@ def tally_view(tally: Tally | None, open_: bool) -> Node | None:
     """Return the owner's count of the newest round."""
     if tally is None or not (open_ or tally.n_ballots):
         return None
-    ballots = f"{tally.n_ballots} ballot{'' if tally.n_ballots == 1 else 's'}"
+    expected = tally.n_ballots + len(tally.waiting)
+    ballots = (
+        f"{tally.n_ballots} of {plural(expected, 'ballot')}" if open_ else plural(tally.n_ballots, "ballot")
+    )
     state = "" if open_ else " · closed"
     groups = tally.by_group.items() if len(tally.by_group) > 1 else ()
     return el(

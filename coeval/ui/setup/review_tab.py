@@ -252,7 +252,9 @@ class ReviewTab(Tab):
 
     def _build_choice(self) -> None:
         with gr.Column(elem_classes="card"):
-            self.differing = gr.Dropdown([], label="Largest disagreements", elem_id="review-differing")
+            self.differing = gr.Radio(
+                [], label="Largest disagreements", elem_id="review-differing", elem_classes="listed"
+            )
             with more_settings("review-other", "Another instance"):
                 self.instance = gr.Textbox(label="Instance id", max_length=500, elem_id="review-instance")
                 self.criterion = gr.Dropdown([], label="Criterion", elem_id="review-criterion")
@@ -268,7 +270,7 @@ class ReviewTab(Tab):
     def load(self, person: Person, slug: str) -> Update:
         if not slug or criteria_rounds.get_criteria_set(self.context, person, slug) is None:
             return self._nothing_yet() | self.inbox.load(person, slug)
-        return self._lists(person, slug) | self._compared(None) | self.inbox.load(person, slug)
+        return self._next(person, slug) | self.inbox.load(person, slug)
 
     def follow(self, person: Person, slug: str, *values: Any) -> Update:
         return self.inbox.follow(person, slug, *values)
@@ -298,7 +300,7 @@ class ReviewTab(Tab):
             score=float(score), note=note or "", revision=revision,
         )  # fmt: skip
         tell_done("Decision recorded")
-        return self._lists(person, slug) | self._look(person, slug, external_id, criterion)
+        return self._next(person, slug)
 
     def on_who(self, person: Person, slug: str, who: str | None) -> Update:
         changes = review.list_changes(self.context, person, slug, of=who or "") if slug else []
@@ -312,7 +314,18 @@ class ReviewTab(Tab):
         )
         return {self.comparison: empty, self.habits: None, self.changes: None}
 
-    def _lists(self, person: Person, slug: str) -> Update:
+    def _next(self, person: Person, slug: str) -> Update:
+        """Return the tab with the largest disagreement that nobody has decided yet, if there is one."""
+        disputes = review.list_disputes(self.context, person, slug)
+        open_ = next((one for one in disputes if one.decided is None), None)
+        if open_ is None:
+            return self._lists(person, slug, disputes, None) | self._compared(None)
+        looked = self._look(person, slug, open_.external_id, str(open_.criterion))
+        return looked | self._lists(person, slug, disputes, open_)
+
+    def _lists(
+        self, person: Person, slug: str, disputes: Sequence[Dispute], chosen: Dispute | None
+    ) -> Update:
         """Return everything on the tab except the comparison."""
         context = self.context
         current = criteria_rounds.get_criteria_set(context, person, slug)
@@ -325,14 +338,12 @@ class ReviewTab(Tab):
         )
         people = [("everybody", ""), *((one.person, one.person) for one in habits)]
         return {
-            self.differing: gr.Dropdown(
-                [
-                    (_label(one), f"{one.criterion}:{one.external_id}")
-                    for one in review.list_disputes(context, person, slug)
-                ],
-                value=None,
+            self.differing: gr.Radio(
+                [(_label(one), _key(one)) for one in disputes], value=_key(chosen) if chosen else None
             ),
-            self.criterion: gr.Dropdown(names, value=names[0][1] if names else None),
+            self.criterion: gr.Dropdown(
+                names, value=str(chosen.criterion) if chosen else names[0][1] if names else None
+            ),
             self.habits: habits_view(habits, share),
             self.who: gr.Dropdown(people, value=""),
             self.changes: changes_view(review.list_changes(context, person, slug)),
@@ -363,10 +374,14 @@ def _steps(scale: Scale) -> list[str]:
     return [str(step) for step in scale.steps]
 
 
+def _key(dispute: Dispute) -> str:
+    return f"{dispute.criterion}:{dispute.external_id}"
+
+
 def _label(dispute: Dispute) -> str:
     decided = f" · decided {dispute.decided:g}" if dispute.decided is not None else ""
-    scores = f"{dispute.low:g} to {dispute.high:g}, {dispute.n} people"
-    return f"{dispute.external_id} · {dispute.text[:50]} · {scores}{decided}"
+    scores = f"{dispute.low:g} to {dispute.high:g}"
+    return f"{scores} · {dispute.external_id} · {dispute.text[:50]} · {dispute.n} people{decided}"
 
 
 def _id(text: str | None) -> int:

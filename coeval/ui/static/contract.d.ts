@@ -126,6 +126,8 @@ interface KeptWork {
   active_ms?: number;
   bulk?: boolean;
   text?: string;
+  /** Of a ballot, the texts of the criteria by their ids: a later round has other ids. */
+  texts?: Record<string, string>;
 }
 
 /** The kept part of a state that is sent, by place. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -91,7 +92,7 @@ def test_a_draft_that_arrives_beside_a_vote_is_offered_and_replaces_nothing(
     offered = page.locator("#suggested label").filter(has_text="(drafted)")
     offered.first.wait_for()
     assert count_ballots(context, "late") == before
-    expect(page.locator("#tally")).to_contain_text("3 ballots")
+    expect(page.locator("#tally")).to_contain_text("Tally · 3 of 4 ballots")
     # a suggestion joins the vote only after the owner agreed, and the old vote can be taken up again
     offered.first.click()
     page.locator("#reopen").click()
@@ -108,7 +109,7 @@ def test_a_draft_that_arrives_beside_a_vote_is_offered_and_replaces_nothing(
     page.get_by_role("option", name="Round 1: 2 criteria, 3 ballots").click()
     page.locator("#take-up-vote").click()
     page.locator("#replace-vote-go").click()
-    expect(page.locator("#tally")).to_contain_text("3 ballots")
+    expect(page.locator("#tally")).to_contain_text("Tally · 3 of 4 ballots")
     assert count_ballots(context, "late") == before
 
 
@@ -133,6 +134,29 @@ def test_another_vote_over_an_open_one_asks_and_a_cancelled_one_is_taken_up(
     page.locator("#take-up-vote").click()
     page.locator("#ballot .rt-row").first.wait_for()
     assert count_ballots(context, "asks") == before
+
+
+def test_choices_of_a_round_that_ended_are_shown_beside_the_new_vote(
+    page: Any, server: Running, context: Context
+) -> None:
+    sign_in(context, "Owner")
+    ended = open_vote(context, "again")
+    open_criteria(page, server, "again")
+    rows = page.locator("#ballot .rt-row")
+    rows.nth(1).locator(".rt-act.rt-delete").click()
+    page.keyboard.type("Nobody can check it.")
+    texts = ["Be new.", *reversed(TEXTS)]
+    proposals = [Proposal(text, Origin.HUMAN) for text in texts]
+    criteria_rounds.open_round(context, OPERATOR, "again", proposals, instead_of=ended)
+    dialog = page.get_by_role("dialog", name="Two versions")  # the page follows the new vote by itself
+    dialog.get_by_text("A new vote began while you voted.").wait_for()
+    expect(dialog.locator(".ce-version").first).to_contain_text("deleted (Nobody can check it.)")
+    page.reload()  # nothing is lost before the person has chosen
+    dialog.get_by_role("button", name="Continue with mine").click()
+    expect(rows).to_have_count(3)
+    reason = rows.nth(1).get_by_label(re.compile("reason", re.IGNORECASE))
+    expect(reason).to_have_value("Nobody can check it.")
+    assert "Be true." in rows.nth(1).inner_text()
 
 
 def test_a_draft_shows_its_progress_and_stops(

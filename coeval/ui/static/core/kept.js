@@ -83,6 +83,11 @@ export class Kept {
     dropStored(this.prefix + place);
   }
 
+  /** The places of kept work that begin with these letters. @param {string} start */
+  places(start) {
+    return storedKeys(this.prefix + start).map((key) => key.slice(this.prefix.length));
+  }
+
   /** Removes entries that hold only times and are a month old; text is never removed. */
   prune() {
     for (const key of storedKeys(this.prefix)) {

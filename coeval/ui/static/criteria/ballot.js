@@ -38,6 +38,10 @@ class BallotWork extends SheetWork {
     };
   }
 
+  extras() {
+    return { texts: Object.fromEntries(this.sheet.rows.map(({ id, text }) => [id, text])) };
+  }
+
   body(payload, uid) {
     return { ...super.body(payload, uid), round: this.sheet.round };
   }
@@ -153,6 +157,10 @@ export class BallotScreen {
    * @param {string} [why]
    */
   show(sheet, mine = null, why) {
+    if (this.moveEarlier(sheet)) {
+      mine = null;
+      why = tr('A new vote began while you voted. Your choices are kept for the criteria that stayed.');
+    }
     this.notices.stay('', '');
     this.foot.node.hidden = false;
     this.foot.confirmLabel.textContent = sheet.confirm?.label ?? '';
@@ -160,6 +168,25 @@ export class BallotScreen {
     const taken = this.editor.table.added.map(({ row }) => row.new_text);
     this.showLeftOut((sheet.left_out ?? []).filter(({ text }) => !taken.includes(text)));
     this.editor.compare(mine, why);
+  }
+
+  /**
+   * Moves the unsaved ballot of an earlier round to this round's lines with the same texts, so that the person
+   * compares both; returns whether there was one.
+   * @param {Sheet} sheet
+   */
+  moveEarlier({ round, rows }) {
+    const { kept } = this.editor;
+    const place = `ballot:${round}`;
+    const earlier = kept.places('ballot:').find((other) => other !== place && kept.get(other)?.edited);
+    const work = this.part === 'ballot' && earlier && !kept.get(place)?.edited && kept.get(earlier);
+    if (!work?.texts) return false;
+    const ids = new Map(rows.map(({ id, text }) => [text, id]));
+    const texts = work.texts;
+    const moved = work.state.rows.map((row) => ({ ...row, id: ids.get(texts[row.id ?? '']) ?? row.id }));
+    kept.put(place, { ...work, revision: -1, state: { ...work.state, rows: moved } });
+    kept.drop(earlier);
+    return true;
   }
 
   /** Criteria that few people added are left out unless the owner keeps them. @param {LeftOut[]} left */
