@@ -162,7 +162,7 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
     for one, delete_last in ((owner, False), (ana, True), (ben, False)):
         vote(one, server, delete_last=delete_last)
     # the page follows the votes of others by itself
-    owner.locator("#tally").get_by_text("3 ballots").wait_for()
+    owner.locator("#tally").get_by_text(re.compile(r"Tally · 3 of \d ballots")).wait_for()
     owner.goto(f"{server.url}/?task=everyday")
     owner.locator("#tally").get_by_text("approve 67% · delete 33%").wait_for()
     owner.get_by_role("button", name="Finalise criteria").click()

@@ -87,4 +87,6 @@ def decide(page: Any) -> None:
     page.locator("#review-score").get_by_label("3").check()
     page.locator("#review-note textarea").fill("between the two")
     page.get_by_role("button", name="Record the decision").click()
-    page.locator("#review-comparison").get_by_text("Decided: 3").wait_for()
+    # the list says what was decided, and the next disagreement is open, if there is one
+    page.locator("#review-differing").get_by_text("decided 3").wait_for()
+    assert page.locator("#review-differing").get_by_role("radio", name="decided 3", checked=True).count() == 0
