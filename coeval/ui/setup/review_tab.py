@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from coeval.datasets.text import shorten
 from coeval.domain import (
     Action,
     Arm,
@@ -381,7 +382,7 @@ def _key(dispute: Dispute) -> str:
 def _label(dispute: Dispute) -> str:
     decided = f" · decided {dispute.decided:g}" if dispute.decided is not None else ""
     scores = f"{dispute.low:g} to {dispute.high:g}"
-    return f"{scores} · {dispute.external_id} · {dispute.text[:50]} · {dispute.n} people{decided}"
+    return f"{scores} · {dispute.external_id} · {shorten(dispute.text, 50)} · {dispute.n} people{decided}"
 
 
 def _id(text: str | None) -> int:

@@ -152,7 +152,10 @@ def means_figure(systems: Sequence[SystemRow], scale: tuple[float, float]) -> Fi
     rows = [row for system in systems for row in _means(system)]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
     words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
-    means = {row.system: f"{row.system}\n{_with_sources(row)}" for row in systems}
+    means = {
+        row.system: f"{row.system} {plain_number(row.human_mean)}" if row.human_mean.defined else row.system
+        for row in systems
+    }
     return Figure(
         "system-means",
         "Mean score by system",
@@ -163,11 +166,6 @@ def means_figure(systems: Sequence[SystemRow], scale: tuple[float, float]) -> Fi
         words or "No system has a score.",
         note="intervals cover other documents, but not other people or systems",
     )
-
-
-def _with_sources(row: SystemRow) -> str:
-    sources = ((PEOPLE, row.human_mean), (MODEL, row.llm_mean))
-    return " · ".join(f"{name} {plain_number(mean)}" for name, mean in sources if mean.defined)
 
 
 def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
