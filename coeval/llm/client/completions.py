@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from coeval.domain import Answer, Request, TokenProb, TypedQuestion
+from coeval.domain import Answer, Call, Request, TokenProb, TypedQuestion
 from coeval.folded_text import clean_text
 from coeval.llm.client.failures import CallError, Failure, disguised_error, redact, shorten
 
@@ -126,6 +127,21 @@ def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0
         replace(answer, prompt_tokens=0, completion_tokens=0, cached_tokens=0) for answer in readable[1:]
     )
     return [readable[0], *others]
+
+
+def answer_of(call: Call) -> Answer:
+    """Return a call's original answer, from the body in the ledger."""
+    answer = parse_completion(call.response, place=call.endpoint, latency_ms=call.latency_ms)
+    return replace(answer, response_format=find_format(call.request))
+
+
+_FORMAT = re.compile(r'"response_format": ?\{"type": ?"(json_schema|json_object)"')
+
+
+def find_format(body: str) -> str:
+    """Return the form that a sent request demanded. A sample cannot imitate it: its quotation marks are escaped."""
+    found = _FORMAT.search(body)
+    return found[1] if found else ""
 
 
 def split_completion(content: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The ledger of calls, for caching, resuming, audits and offline replay; and grouped commits of small writes.
+"""The ledger of calls, for caching, resuming, audits and offline replay; and the prices of tokens.
 
 The ledger is keyed by the question's hash, the sample number and the endpoint. An answered question is therefore never
 paid for again, and answers of different servers are never confused. In the app, the store implements ``Ledger``.
@@ -6,105 +6,13 @@ paid for again, and answers of different servers are never confused. In the app,
 
 from __future__ import annotations
 
-import asyncio
 import math
-import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from coeval.domain import Answer, Call
+from coeval.domain import Call
 from coeval.errors import InputError
-from coeval.llm.client.completions import parse_completion
-
-# Many small writes need few commits: simultaneous writes share one transaction, in a thread.
-
-T = TypeVar("T")
-
-GATHER_SECONDS = 0.01
-"""Seconds that the first item of a commit waits for others."""
-
-
-class GroupCommit(Generic[T]):
-    """Gathers items for a moment, or during a commit, and writes them together in the next commit.
-
-    ``write`` runs in a worker thread with at most ``most`` items, never twice at once. It must make all of them
-    durable, or raise and keep none.
-    """
-
-    def __init__(
-        self, write: Callable[[Sequence[T]], None], *, most: int = 500, gather: float = GATHER_SECONDS
-    ) -> None:
-        self._write, self._most, self._gather = write, most, gather
-        self._ready: list[tuple[T, asyncio.Future[None]]] = []
-        self._writing: asyncio.Task[None] | None = None
-        self._failure: BaseException | None = None
-        self._hurry = asyncio.Event()
-
-    async def record(self, item: T) -> None:
-        """Return once the item is durable, or raise the error of ``write``. A cancelled wait still writes it."""
-        await self._add(item)
-
-    async def hand_over(self, item: T) -> None:
-        """Return at once if fewer than ``most`` items wait. The next call raises an error of ``write``."""
-        if self._failure is not None:
-            raise self._failure
-        written = self._add(item)
-        written.add_done_callback(self._note)
-        if len(self._ready) >= self._most:
-            await asyncio.wait((written,))
-
-    async def flush(self) -> None:
-        """Wait until all items are written, and raise any error of an earlier ``write``."""
-        self._hurry.set()
-        while self._writing is not None:
-            await asyncio.shield(self._writing)
-        self._hurry.clear()
-        if self._failure is not None:
-            raise self._failure
-
-    def _add(self, item: T) -> asyncio.Future[None]:
-        loop = asyncio.get_running_loop()
-        written: asyncio.Future[None] = loop.create_future()
-        self._ready.append((item, written))
-        if self._writing is None:
-            self._writing = loop.create_task(self._drain())
-        return written
-
-    def _note(self, written: asyncio.Future[None]) -> None:
-        if not written.cancelled():
-            error = written.exception()  # retrieve every exception: asyncio logs those that nobody retrieves
-            self._failure = self._failure or error
-
-    async def _drain(self) -> None:
-        try:
-            while self._ready:
-                await self._pause()
-                batch, self._ready = self._ready[: self._most], self._ready[self._most :]
-                await self._commit(batch)
-        finally:
-            self._writing = None
-
-    async def _pause(self) -> None:
-        """Wait for more items, unless ``flush`` waits."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._gather):
-                await self._hurry.wait()
-
-    async def _commit(self, batch: list[tuple[T, asyncio.Future[None]]]) -> None:
-        error: Exception | None = None
-        try:
-            await asyncio.to_thread(self._write, [item for item, _ in batch])
-        except Exception as raised:
-            error = raised
-        for _, written in batch:
-            if written.done():
-                continue
-            if error is None:
-                written.set_result(None)
-            else:
-                written.set_exception(error)
 
 
 class Ledger(Protocol):
@@ -154,18 +62,3 @@ class Prices:
     def is_bound(self, cached_tokens: float) -> bool:
         """Return whether the cost is an upper bound, because the price of its cached tokens is unknown."""
         return bool(cached_tokens and self.prompt and self.cached is None)
-
-
-def answer_of(call: Call) -> Answer:
-    """Return a call's original answer, from the body in the ledger."""
-    answer = parse_completion(call.response, place=call.endpoint, latency_ms=call.latency_ms)
-    return replace(answer, response_format=find_format(call.request))
-
-
-_FORMAT = re.compile(r'"response_format": ?\{"type": ?"(json_schema|json_object)"')
-
-
-def find_format(body: str) -> str:
-    """Return the form that a sent request demanded. A sample cannot imitate it: its quotation marks are escaped."""
-    found = _FORMAT.search(body)
-    return found[1] if found else ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -13,14 +14,103 @@ from coeval.domain import Ask, ImportedDraft, Instance
 from coeval.errors import CoevalError, UnreachableError
 from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError
 from coeval.llm.protocols.protocol import Item, Judgment, Protocol
-from coeval.llm.running.ledger import GroupCommit
 from coeval.llm.running.progress import Meter, Progress, Summary, Usage
-from coeval.llm.running.runner import Runner
 from coeval.rules.column_roles import ImageError
 
 Result = TypeVar("Result")
 Subject = TypeVar("Subject")
 """The type of what is judged."""
+
+Entry = TypeVar("Entry")
+
+# Many small writes need few commits: simultaneous writes share one transaction, in a thread.
+
+COMMIT_SECONDS = 0.01
+"""Seconds that the first item of a commit waits for others."""
+
+
+class GroupCommit(Generic[Entry]):
+    """Gathers items for a moment, or during a commit, and writes them together in the next commit.
+
+    ``write`` runs in a worker thread with at most ``most`` items, never twice at once. It must make all of them
+    durable, or raise and keep none.
+    """
+
+    def __init__(
+        self, write: Callable[[Sequence[Entry]], None], *, most: int = 500, gather: float = COMMIT_SECONDS
+    ) -> None:
+        self._write, self._most, self._gather = write, most, gather
+        self._ready: list[tuple[Entry, asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+        self._hurry = asyncio.Event()
+
+    async def record(self, item: Entry) -> None:
+        """Return once the item is durable, or raise the error of ``write``. A cancelled wait still writes it."""
+        await self._add(item)
+
+    async def hand_over(self, item: Entry) -> None:
+        """Return at once if fewer than ``most`` items wait. The next call raises an error of ``write``."""
+        if self._failure is not None:
+            raise self._failure
+        written = self._add(item)
+        written.add_done_callback(self._note)
+        if len(self._ready) >= self._most:
+            await asyncio.wait((written,))
+
+    async def flush(self) -> None:
+        """Wait until all items are written, and raise any error of an earlier ``write``."""
+        self._hurry.set()
+        while self._writing is not None:
+            await asyncio.shield(self._writing)
+        self._hurry.clear()
+        if self._failure is not None:
+            raise self._failure
+
+    def _add(self, item: Entry) -> asyncio.Future[None]:
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[None] = loop.create_future()
+        self._ready.append((item, written))
+        if self._writing is None:
+            self._writing = loop.create_task(self._drain())
+        return written
+
+    def _note(self, written: asyncio.Future[None]) -> None:
+        if not written.cancelled():
+            error = written.exception()  # retrieve every exception: asyncio logs those that nobody retrieves
+            self._failure = self._failure or error
+
+    async def _drain(self) -> None:
+        try:
+            while self._ready:
+                await self._pause()
+                batch, self._ready = self._ready[: self._most], self._ready[self._most :]
+                await self._commit(batch)
+        finally:
+            self._writing = None
+
+    async def _pause(self) -> None:
+        """Wait for more items, unless ``flush`` waits."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._gather):
+                await self._hurry.wait()
+
+    async def _commit(self, batch: list[tuple[Entry, asyncio.Future[None]]]) -> None:
+        error: Exception | None = None
+        try:
+            await asyncio.to_thread(self._write, [item for item, _ in batch])
+        except Exception as raised:
+            error = raised
+        for _, written in batch:
+            if written.done():
+                continue
+            if error is None:
+                written.set_result(None)
+            else:
+                written.set_exception(error)
+
+
+# The run.
 
 AT_FIRST = 6
 """A run ends if this number of results at its start are all unreadable."""
@@ -252,38 +342,3 @@ def unscored(item: Item, instance: Instance, reason: str, raw: str = "") -> Judg
     """Return an unscored draft for every criterion of an item."""
     blank = ImportedDraft(instance.external_id, "", None, reason=reason, raw=raw)
     return Judgment(dict.fromkeys(item.criteria, blank))
-
-
-async def judge_all(
-    protocol: Protocol,
-    runner: Runner,
-    instances: Mapping[int, Instance],
-    remedy: str,
-    *,
-    on_result: OnResult[Item, Judged],
-    protocol_of: Callable[[Instance], Protocol] | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Summary:
-    """Judge every instance on every criterion of the protocol's brief; see ``run_all``.
-
-    ``protocol_of`` returns the protocol for an instance, if they differ.
-    """
-
-    async def judge(item: Item) -> Judged:
-        instance = instances[item.instance]
-        own = protocol_of(instance) if protocol_of else protocol
-        return await judge_item(own, runner.ask, item, instance, remedy)
-
-    items = protocol.group((instance, by) for instance in instances for by in protocol.brief.criteria)
-    return await run_all(
-        items,
-        judge,
-        concurrency=runner.judgments,
-        on_result=on_result,
-        should_stop=should_stop,
-        on_progress=on_progress,
-        total=len(items),
-        usage=runner.usage,
-        unread=Judged.unread,
-    )

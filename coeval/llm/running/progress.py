@@ -15,10 +15,10 @@ from statistics import fmean
 
 from coeval.clock import time_from_now
 from coeval.domain import Call, Request
-from coeval.llm.client.completions import SYSTEMONE, build_decision
+from coeval.llm.client.completions import SYSTEMONE, answer_of, build_decision
 from coeval.llm.client.failures import CallError
 from coeval.llm.running.dispatch import MOST
-from coeval.llm.running.ledger import Ledger, Prices, answer_of
+from coeval.llm.running.ledger import Ledger, Prices
 
 RECENT = 200
 """Number of recent results that determine the rate, so that ledger answers do not distort it for long."""

@@ -10,19 +10,23 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
 from coeval.clock import now, time_from_now
-from coeval.domain import Answer, Call, Request
+from coeval.domain import Answer, Call, Instance, Request
 from coeval.errors import InputError, ModelError, UnansweredError
 from coeval.llm.client.client import Client, Exchange
+from coeval.llm.client.completions import answer_of, find_format
 from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.protocols.protocol import Item
+from coeval.llm.protocols.protocol import Protocol as JudgingProtocol
 from coeval.llm.running.dispatch import Limiter, Sampling
-from coeval.llm.running.ledger import GroupCommit, Ledger, Prices, answer_of, find_format
-from coeval.llm.running.progress import Usage
+from coeval.llm.running.ledger import Ledger, Prices
+from coeval.llm.running.pool import GroupCommit, Judged, OnResult, judge_item, run_all
+from coeval.llm.running.progress import Progress, Summary, Usage
 from coeval.settings import Settings
 
 Key = tuple[str, int]
@@ -268,6 +272,41 @@ class _Flight:
             self._waiting -= 1
             if not self._waiting and not self.task.done():
                 self.task.cancel()
+
+
+async def judge_all(
+    protocol: JudgingProtocol,
+    runner: Runner,
+    instances: Mapping[int, Instance],
+    remedy: str,
+    *,
+    on_result: OnResult[Item, Judged],
+    protocol_of: Callable[[Instance], JudgingProtocol] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Summary:
+    """Judge every instance on every criterion of the protocol's brief; see ``run_all``.
+
+    ``protocol_of`` returns the protocol for an instance, if they differ.
+    """
+
+    async def judge(item: Item) -> Judged:
+        instance = instances[item.instance]
+        own = protocol_of(instance) if protocol_of else protocol
+        return await judge_item(own, runner.ask, item, instance, remedy)
+
+    items = protocol.group((instance, by) for instance in instances for by in protocol.brief.criteria)
+    return await run_all(
+        items,
+        judge,
+        concurrency=runner.judgments,
+        on_result=on_result,
+        should_stop=should_stop,
+        on_progress=on_progress,
+        total=len(items),
+        usage=runner.usage,
+        unread=Judged.unread,
+    )
 
 
 def build_runner(

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.domain import Call, Message, Request
+from coeval.llm.client.completions import answer_of
 from coeval.llm.running import batch_files
 from coeval.llm.running.batch_files import BadLine, BatchWriter, custom_id, read_batch, write_batch
-from coeval.llm.running.ledger import Prices, answer_of
+from coeval.llm.running.ledger import Prices
 from tests.support.models.memory_ledger import MemoryLedger
 from tests.support.models.openai_stub import Stub, start_stub
 

@@ -13,7 +13,7 @@ import pytest
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running.dispatch import Limiter
-from coeval.llm.running.ledger import GroupCommit
+from coeval.llm.running.pool import GroupCommit
 from coeval.llm.running.runner import Patience, Runner
 from coeval.settings import Settings
 from tests.support.models.fake_sender import FakeSender, make_runner, question
