@@ -279,20 +279,3 @@ class RunExample:
     base: int
     document: str
     json: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """A clearer wording that the model proposed for a criterion; ``taken`` is None until an owner decides."""
-
-    criterion: int
-    before: str
-    """The criterion's text before the proposal."""
-    text: str
-    anchors: tuple[tuple[int, str], ...] = ()
-    why: str = ""
-    model: str = ""
-    proposed_by: str = ""
-    proposed_at: str = ""
-    taken: bool | None = None
-    id: int = 0

@@ -11,8 +11,7 @@
 -- to a deleted row. Without these indexes, removing an import of 1,000 drafts from a file of 375,000 submissions
 -- blocked all saves for minutes. If most rows refer to nothing, the index contains only the others.
 --
---   People and sign-in · Tasks and instances · Criteria · Drafts · Scrutiny · Crowd studies · Statistics
---   The database itself
+--   People and sign-in · Tasks and instances · Criteria · Drafts · Scrutiny · Crowd studies · The database itself
 
 
 -- ---- People and sign-in ---------------------------------------------------------------------------------------------
@@ -27,9 +26,11 @@ CREATE TABLE annotator (
   set_group TEXT NOT NULL DEFAULT '' CHECK (set_group IN ('', 'team', 'expert', 'crowd')),
   -- the random name under which browsers keep the person's saves; empty before the first sign-in. Ids are not stable: a
   -- restored snapshot that lacks the latest sign-ups gives their ids to the next people.
-  uid TEXT NOT NULL DEFAULT ''
+  uid TEXT NOT NULL DEFAULT '',
+  import_batch INTEGER REFERENCES import_batch(id) -- the import in progress that added the person; deleted if it fails
 ) STRICT;
 CREATE UNIQUE INDEX annotator_uid ON annotator (uid) WHERE uid <> '';
+CREATE INDEX annotator_import ON annotator(import_batch) WHERE import_batch IS NOT NULL;
 
 -- The group of a person in the statistics. Strangers, who come through a study's link, are the crowd; everybody else
 -- is the team.
@@ -81,13 +82,16 @@ CREATE INDEX invitation_by_annotator ON invitation(annotator) WHERE annotator IS
 CREATE INDEX invitation_by_creator ON invitation(creator) WHERE creator IS NOT NULL;
 CREATE INDEX invitation_by_used_by ON invitation(used_by) WHERE used_by IS NOT NULL;
 
--- Recent refused sign-ins, by a hash of name and address. Throttling counts them; old rows are deleted.
-CREATE TABLE sign_in_failure (
+-- Recent events that a limit counts, by a hash: refused sign-ins by name and address, and new people by their network.
+-- Old rows are deleted.
+CREATE TABLE recent_event (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL,
-  failed_at TEXT NOT NULL
+  at TEXT NOT NULL,
+  annotator INTEGER REFERENCES annotator(id) -- the new person; null for a refused sign-in
 ) STRICT;
-CREATE INDEX sign_in_failure_key ON sign_in_failure(key, failed_at);
+CREATE INDEX recent_event_key ON recent_event(key, at);
+CREATE INDEX recent_event_annotator ON recent_event(annotator) WHERE annotator IS NOT NULL;
 
 -- Each time that an owner disabled a person's sign-in. A person with a row without enabled_at cannot sign in.
 CREATE TABLE disabling (
@@ -101,13 +105,19 @@ CREATE TABLE disabling (
 CREATE UNIQUE INDEX disabling_now ON disabling(annotator) WHERE enabled_at IS NULL;
 CREATE INDEX disabling_by_annotator ON disabling(annotator);
 
--- The owner of a hosted study. At Hugging Face, a name can pass to another person, but an id is permanent. The first
--- person who signs in with the owner's name from the settings becomes the owner; a later holder of the name does not.
-CREATE TABLE named_owner (
-  name TEXT PRIMARY KEY,
-  subject TEXT NOT NULL, -- the permanent id
-  pinned_at TEXT NOT NULL
+-- A fact about the whole server. The newest row of a name is valid.
+--   image_hosts: the owners' list of hosts whose images pages may show, one name per line.
+--   owner NAME: the permanent id of the owner whose name the settings give. At Hugging Face, a name can pass to another
+--     person, but an id is permanent. The first person who signs in with the name becomes the owner; a later holder of
+--     the name does not.
+CREATE TABLE server_setting (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  set_by TEXT NOT NULL, -- empty if sign-in set it
+  set_at TEXT NOT NULL
 ) STRICT;
+CREATE INDEX server_setting_newest ON server_setting(name, id);
 
 
 -- ---- Tasks and instances --------------------------------------------------------------------------------------------
@@ -151,26 +161,37 @@ CREATE TABLE task (
   tools TEXT NOT NULL DEFAULT '' -- ids of the tools that an owner turned on, separated by spaces
 ) STRICT;
 
--- Each version of a task's design columns, because a paper must report the design of its study.
-CREATE TABLE design_change (
+-- A change of a task that a paper must report, one for each row: a version of its design columns, a declared stopping
+-- rule, or that the task, one of its runs or one of its ballot rounds was put aside (1) or taken back (0). A task and a
+-- run are archived, a round is cancelled. They do not change otherwise, so that their record stays complete. The newest
+-- row of each kind is valid; the others stay, so that readers can see whether a rule was changed.
+CREATE TABLE task_change (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
-  design_json TEXT NOT NULL,
+  run INTEGER REFERENCES run(id),
+  ballot_round INTEGER REFERENCES ballot_round(id),
+  aside INTEGER CHECK (aside IN (0, 1)),
+  design_json TEXT,
+  stopping_json TEXT,
   changed_by TEXT NOT NULL,
-  changed_at TEXT NOT NULL
+  changed_at TEXT NOT NULL,
+  CHECK (CASE WHEN aside IS NULL THEN 0 ELSE 1 END + CASE WHEN design_json IS NULL THEN 0 ELSE 1 END
+    + CASE WHEN stopping_json IS NULL THEN 0 ELSE 1 END = 1),
+  CHECK (aside IS NOT NULL OR (run IS NULL AND ballot_round IS NULL))
 ) STRICT;
-CREATE INDEX design_change_task ON design_change(task, id);
-
--- Each time that a task was archived (1) or restored (0). The newest row is valid. The task itself does not change, so
--- that its record stays complete.
-CREATE TABLE task_archive (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  archived INTEGER NOT NULL CHECK (archived IN (0, 1)),
-  changed_by TEXT NOT NULL,
-  changed_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX task_archive_newest ON task_archive(task, id);
+CREATE INDEX task_change_task ON task_change(task, id);
+CREATE INDEX task_change_run ON task_change(run, id) WHERE run IS NOT NULL;
+CREATE INDEX task_change_round ON task_change(ballot_round, id) WHERE ballot_round IS NOT NULL;
+CREATE VIEW archived_task AS
+  SELECT c.task FROM task_change c WHERE c.aside = 1 AND c.run IS NULL AND c.ballot_round IS NULL AND NOT EXISTS (
+    SELECT 1 FROM task_change later WHERE later.task = c.task AND later.aside IS NOT NULL AND later.run IS NULL
+      AND later.ballot_round IS NULL AND later.id > c.id);
+CREATE VIEW archived_run AS
+  SELECT c.run FROM task_change c WHERE c.aside = 1 AND c.run IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM task_change later WHERE later.run = c.run AND later.id > c.id);
+CREATE VIEW cancelled_round AS
+  SELECT c.ballot_round FROM task_change c WHERE c.aside = 1 AND c.ballot_round IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM task_change later WHERE later.ballot_round = c.ballot_round AND later.id > c.id);
 
 -- The part of a data set of the Hub that instances came from, with its commit, so that others can fetch the same rows.
 CREATE TABLE task_source (
@@ -224,22 +245,6 @@ CREATE TABLE import_batch (
 CREATE INDEX import_batch_pending ON import_batch(id) WHERE finished_at IS NULL;
 CREATE INDEX import_batch_by_staging ON import_batch(staging) WHERE staging IS NOT NULL;
 
--- The people whom an import in progress added: they are deleted with it if it fails.
-CREATE TABLE import_batch_person (
-  import_batch INTEGER NOT NULL REFERENCES import_batch(id),
-  person INTEGER NOT NULL,
-  PRIMARY KEY (import_batch, person)
-) STRICT;
-
--- The owners' list of hosts whose images pages may show, for all tasks of this server. Each change stores the whole
--- list, one name per line; the newest row is valid.
-CREATE TABLE image_host (
-  id INTEGER PRIMARY KEY,
-  hosts TEXT NOT NULL,
-  set_by TEXT NOT NULL,
-  set_at TEXT NOT NULL
-) STRICT;
-
 
 -- ---- Criteria -------------------------------------------------------------------------------------------------------
 
@@ -258,13 +263,16 @@ CREATE TABLE criterion (
   UNIQUE (task, text, scale_min, scale_max)
 ) STRICT;
 
--- The scoring guide of a criterion. The newest row is valid; earlier guides stay on record.
+-- The scoring guide of a criterion, with evaluation steps (auto-CoT) that a model or a person wrote. The newest row is
+-- valid; earlier ones stay on record, and a run keeps the steps that it used.
 CREATE TABLE criterion_guide (
   id INTEGER PRIMARY KEY,
   criterion INTEGER NOT NULL REFERENCES criterion(id),
   definition TEXT NOT NULL,
   anchors_json TEXT NOT NULL, -- pairs of a score and its meaning
   examples TEXT NOT NULL,
+  steps TEXT NOT NULL,
+  steps_origin TEXT NOT NULL, -- the model, or human
   set_by TEXT NOT NULL,
   set_at TEXT NOT NULL
 ) STRICT;
@@ -272,18 +280,6 @@ CREATE INDEX criterion_guide_criterion ON criterion_guide(criterion, id);
 CREATE VIEW current_criterion_guide AS
   SELECT g.* FROM criterion_guide g WHERE NOT EXISTS (
     SELECT 1 FROM criterion_guide later WHERE later.criterion = g.criterion AND later.id > g.id);
-
--- Evaluation steps (auto-CoT) for a criterion, written by a model or a person. The newest row of a criterion is valid;
--- a run keeps the text that it used.
-CREATE TABLE criterion_steps (
-  id INTEGER PRIMARY KEY,
-  criterion INTEGER NOT NULL REFERENCES criterion(id),
-  text TEXT NOT NULL,
-  origin TEXT NOT NULL,
-  written_by TEXT NOT NULL,
-  written_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX criterion_steps_newest ON criterion_steps(criterion, id);
 
 -- A numbered, frozen list of criteria. The highest version is valid.
 CREATE TABLE criteria_set (
@@ -314,20 +310,6 @@ CREATE TABLE ballot_round (
   opened_at TEXT NOT NULL, -- empty for a drafted list that arrived beside an open vote
   UNIQUE (task, version, round)
 ) STRICT;
-
--- Each time that a round was cancelled (1) or taken up again (0). The newest row is valid. The round's proposals and
--- ballots do not change.
-CREATE TABLE round_cancellation (
-  id INTEGER PRIMARY KEY,
-  ballot_round INTEGER NOT NULL REFERENCES ballot_round(id),
-  cancelled INTEGER NOT NULL CHECK (cancelled IN (0, 1)),
-  changed_by TEXT NOT NULL,
-  changed_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX round_cancellation_newest ON round_cancellation(ballot_round, id);
-CREATE VIEW cancelled_round AS
-  SELECT c.ballot_round FROM round_cancellation c WHERE c.cancelled = 1 AND NOT EXISTS (
-    SELECT 1 FROM round_cancellation later WHERE later.ballot_round = c.ballot_round AND later.id > c.id);
 
 -- A criterion that people vote on in one round.
 CREATE TABLE proposal (
@@ -385,29 +367,6 @@ CREATE INDEX suggestion_task ON suggestion(task, id);
 CREATE INDEX suggestion_by_annotator ON suggestion(annotator);
 CREATE INDEX suggestion_by_instance ON suggestion(instance);
 
--- A clearer wording of a criterion, which the model derived from people's corrections.
-CREATE TABLE wording (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  criterion INTEGER NOT NULL REFERENCES criterion(id),
-  text TEXT NOT NULL,
-  anchors_json TEXT NOT NULL, -- pairs of a score and its meaning
-  why TEXT NOT NULL,
-  model TEXT NOT NULL,
-  proposed_by TEXT NOT NULL,
-  proposed_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX wording_task ON wording(task, id);
-CREATE INDEX wording_by_criterion ON wording(criterion);
-
--- The owner's decision on a wording: accepted (1) or rejected (0). A wording without a row is not decided yet.
-CREATE TABLE wording_decision (
-  wording INTEGER PRIMARY KEY REFERENCES wording(id),
-  taken INTEGER NOT NULL CHECK (taken IN (0, 1)),
-  decided_by TEXT NOT NULL,
-  decided_at TEXT NOT NULL
-) STRICT;
-
 
 -- ---- Drafts ---------------------------------------------------------------------------------------------------------
 
@@ -423,35 +382,14 @@ CREATE TABLE run (
   label TEXT NOT NULL, -- the name of the run for people
   shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1)),
   created_at TEXT NOT NULL,
+  -- the worked examples in its questions: pairs of a document, whose own questions do not show it, and the example
+  examples_json TEXT NOT NULL DEFAULT '[]',
+  base INTEGER REFERENCES run(id), -- the run that people corrected and that this run repeats with examples
   UNIQUE (task, label)
 ) STRICT;
+CREATE INDEX run_by_base ON run(base) WHERE base IS NOT NULL;
 CREATE UNIQUE INDEX run_shown ON run(task) WHERE shown = 1;
 CREATE INDEX run_by_criteria_set ON run(criteria_set) WHERE criteria_set IS NOT NULL;
-
--- Each time that a run was archived (1) or restored (0). The newest row is valid. The run's drafts, and people's work
--- on them, do not change.
-CREATE TABLE run_archive (
-  id INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES run(id),
-  archived INTEGER NOT NULL CHECK (archived IN (0, 1)),
-  changed_by TEXT NOT NULL,
-  changed_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX run_archive_newest ON run_archive(run, id);
-CREATE VIEW archived_run AS
-  SELECT a.run FROM run_archive a WHERE a.archived = 1 AND NOT EXISTS (
-    SELECT 1 FROM run_archive later WHERE later.run = a.run AND later.id > a.id);
-
--- A worked example in the questions of a run. It is written when the run is opened and never changes.
-CREATE TABLE run_example (
-  run INTEGER NOT NULL REFERENCES run(id),
-  position INTEGER NOT NULL,
-  base INTEGER NOT NULL REFERENCES run(id), -- the run that was corrected; this run repeats it with examples
-  document TEXT NOT NULL, -- the source of the example, whose own questions do not show it
-  example_json TEXT NOT NULL,
-  PRIMARY KEY (run, position)
-) STRICT;
-CREATE INDEX run_example_by_base ON run_example(base);
 
 -- The model's evaluation of one instance by one criterion; it never changes. If an unscored draft is requested again,
 -- the answer is stored as a further attempt.
@@ -506,24 +444,21 @@ CREATE TABLE quote (
   PRIMARY KEY (draft_row, position)
 ) STRICT;
 
--- Fusion also rates each instance as a whole. This is the model's own rating, not a mean over the criteria.
-CREATE TABLE overall_rating (
-  run INTEGER NOT NULL REFERENCES run(id),
+-- A score of a whole instance that no person gave: an assistant evaluator's, computed once or imported, or the model's
+-- own rating in a run of Fusion, which is not a mean over the criteria.
+CREATE TABLE instance_score (
+  id INTEGER PRIMARY KEY,
   instance INTEGER NOT NULL REFERENCES instance(id),
-  score REAL,
+  assistant TEXT NOT NULL, -- empty for the rating of a run
+  run INTEGER REFERENCES run(id),
+  score REAL, -- null if there is none
   reason TEXT NOT NULL,
   created_at TEXT NOT NULL,
-  PRIMARY KEY (run, instance)
+  CHECK ((assistant = '') = (run IS NOT NULL))
 ) STRICT;
-CREATE INDEX overall_rating_by_instance ON overall_rating(instance);
-
--- The score that an assistant evaluator gives an instance, computed once or imported.
-CREATE TABLE assistant_score (
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  assistant TEXT NOT NULL,
-  score REAL, -- null if the assistant has no score for the instance
-  PRIMARY KEY (instance, assistant)
-) STRICT;
+CREATE UNIQUE INDEX instance_score_assistant ON instance_score(instance, assistant) WHERE run IS NULL;
+CREATE UNIQUE INDEX instance_score_run ON instance_score(run, instance) WHERE run IS NOT NULL;
+CREATE INDEX instance_score_by_instance ON instance_score(instance);
 
 -- A judge's comparison of two outputs of one document; it never changes. Each pair is compared in both orders.
 CREATE TABLE comparison (
@@ -653,32 +588,6 @@ CREATE INDEX assignment_arm ON assignment(task, arm) WHERE arm IS NOT NULL;
 CREATE INDEX assignment_instance ON assignment(instance) WHERE arm IS NOT NULL;
 CREATE INDEX assignment_by_instance ON assignment(instance);
 CREATE INDEX assignment_by_task ON assignment(task);
-
--- The number of finished and flagged instances in each queue, kept up to date by triggers. Every screen shows it, and
--- counting a queue of 100,000 instances takes longer than the rest of a screen. PostgreSQL has separate triggers, in
--- engines/postgres_schema.py.
-CREATE TABLE queue_tally (
-  annotator INTEGER NOT NULL REFERENCES annotator(id),
-  task INTEGER NOT NULL REFERENCES task(id),
-  finished INTEGER NOT NULL,
-  flagged INTEGER NOT NULL,
-  PRIMARY KEY (annotator, task)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX queue_tally_by_task ON queue_tally(task);
-CREATE TRIGGER tally_added AFTER INSERT ON assignment WHEN NEW.state = 'finished' OR NEW.flagged BEGIN
-  INSERT INTO queue_tally VALUES (NEW.annotator, NEW.task, NEW.state = 'finished', NEW.flagged)
-    ON CONFLICT DO UPDATE SET finished = finished + excluded.finished, flagged = flagged + excluded.flagged;
-END;
-CREATE TRIGGER tally_changed AFTER UPDATE OF state, flagged ON assignment
-WHEN OLD.state <> NEW.state OR OLD.flagged <> NEW.flagged BEGIN
-  INSERT INTO queue_tally VALUES (NEW.annotator, NEW.task,
-      (NEW.state = 'finished') - (OLD.state = 'finished'), NEW.flagged - OLD.flagged)
-    ON CONFLICT DO UPDATE SET finished = finished + excluded.finished, flagged = flagged + excluded.flagged;
-END;
-CREATE TRIGGER tally_removed AFTER DELETE ON assignment WHEN OLD.state = 'finished' OR OLD.flagged BEGIN
-  UPDATE queue_tally SET finished = finished - (OLD.state = 'finished'), flagged = flagged - OLD.flagged
-    WHERE annotator = OLD.annotator AND task = OLD.task;
-END;
 
 -- A planted error in a draft as one person sees it. It is drawn when the instance is opened, and only owners can see
 -- it.
@@ -818,32 +727,29 @@ CREATE TABLE adjudication (
 CREATE INDEX adjudication_by_criterion ON adjudication(criterion);
 CREATE INDEX adjudication_by_decided_by ON adjudication(decided_by);
 
--- A request that people score only the lines that a judge leaves to them. The newest row of a task is valid; a row
--- without lines ends the previous request.
-CREATE TABLE asking (
+-- A line of a request that people score only the lines that a judge leaves to them. The highest request of a task is
+-- valid: only its lines are asked. A request of one row without a line ends the previous request.
+CREATE TABLE asked_line (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
+  request INTEGER NOT NULL, -- from 1 within a task
+  instance INTEGER REFERENCES instance(id),
+  criterion INTEGER REFERENCES criterion(id),
   judge_hash TEXT NOT NULL,
   asked_by TEXT NOT NULL,
-  asked_at TEXT NOT NULL
+  asked_at TEXT NOT NULL,
+  CHECK ((instance IS NULL) = (criterion IS NULL)),
+  UNIQUE (task, request, instance, criterion)
 ) STRICT;
-CREATE INDEX asking_newest ON asking(task, id);
-
--- The only lines that people are asked to score while the request is valid.
-CREATE TABLE asked_line (
-  asking INTEGER NOT NULL REFERENCES asking(id),
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  criterion INTEGER NOT NULL REFERENCES criterion(id),
-  PRIMARY KEY (asking, instance, criterion)
-) STRICT;
-CREATE INDEX asked_line_instance ON asked_line(instance, criterion);
-CREATE INDEX asked_line_by_criterion ON asked_line(criterion);
+CREATE INDEX asked_line_instance ON asked_line(instance, criterion) WHERE instance IS NOT NULL;
+CREATE INDEX asked_line_by_criterion ON asked_line(criterion) WHERE criterion IS NOT NULL;
 -- Only lines on criteria of the current set: a new version ends requests for the criteria that it replaces.
 CREATE VIEW current_asked_line AS
-  SELECT a.task, l.asking, l.instance, l.criterion FROM asking a JOIN asked_line l ON l.asking = a.id
-  WHERE NOT EXISTS (SELECT 1 FROM asking later WHERE later.task = a.task AND later.id > a.id)
+  SELECT l.* FROM asked_line l
+  WHERE l.instance IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM asked_line later WHERE later.task = l.task AND later.request > l.request)
     AND l.criterion IN (SELECT m.criterion FROM criteria_set_member m
-      JOIN criteria_set s ON s.id = m.criteria_set WHERE s.task = a.task AND NOT EXISTS (
+      JOIN criteria_set s ON s.id = m.criteria_set WHERE s.task = l.task AND NOT EXISTS (
         SELECT 1 FROM criteria_set newer WHERE newer.task = s.task AND newer.version > s.version));
 
 
@@ -995,14 +901,6 @@ CREATE TABLE repeated_session (
 CREATE UNIQUE INDEX repeated_session_once ON repeated_session(task, annotator, study, session);
 CREATE INDEX repeated_session_annotator ON repeated_session(annotator);
 
--- The network of a new person, as a hash. Rows are deleted when they are too old to count.
-CREATE TABLE newcomer (
-  annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
-  network TEXT NOT NULL,
-  came_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX newcomer_network ON newcomer(network, came_at);
-
 -- Everything that a withdrawn person saved, moved out of the other tables. It is deleted after delete_after.
 CREATE TABLE withdrawn_work (
   id INTEGER PRIMARY KEY,
@@ -1018,24 +916,6 @@ CREATE INDEX withdrawn_work_due ON withdrawn_work(delete_after);
 CREATE INDEX withdrawn_work_task ON withdrawn_work(task, annotator);
 CREATE INDEX withdrawn_work_annotator ON withdrawn_work(annotator);
 CREATE INDEX withdrawn_work_arrival ON withdrawn_work(arrival);
-
-
--- ---- Statistics -----------------------------------------------------------------------------------------------------
-
--- A stopping rule that was declared for a task. The newest row is valid; the others stay, so that readers can see
--- whether the rule was changed.
-CREATE TABLE stopping_rule (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  width REAL NOT NULL CHECK (width > 0), -- the target half-width of the interval, in points
-  planned INTEGER NOT NULL CHECK (planned > 0), -- documents
-  system_a TEXT NOT NULL, -- the two systems of the difference
-  system_b TEXT NOT NULL,
-  scores_then INTEGER NOT NULL, -- the number of scores when the rule was declared
-  declared_by TEXT NOT NULL,
-  declared_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX stopping_rule_newest ON stopping_rule(task, id);
 
 
 -- ---- The database itself --------------------------------------------------------------------------------------------

@@ -34,12 +34,6 @@ FAULTS = {
     "instances whose positions have a gap": (
         "SELECT count(*) FROM (SELECT 1 FROM instance GROUP BY task HAVING max(position) <> count(*)) gaps"
     ),
-    "queues whose tally differs from their content": (
-        "SELECT count(*) FROM (SELECT count(CASE WHEN state = 'finished' THEN 1 END) AS finished,"
-        " sum(flagged) AS flagged, annotator, task"
-        " FROM assignment GROUP BY annotator, task) q LEFT JOIN queue_tally t USING (annotator, task)"
-        " WHERE q.finished <> coalesce(t.finished, 0) OR q.flagged <> coalesce(t.flagged, 0)"
-    ),
     "tasks that show more than one run": (
         "SELECT count(*) FROM (SELECT 1 FROM run WHERE shown = 1 GROUP BY task HAVING count(*) > 1) doubled"
     ),

@@ -11,7 +11,6 @@ from coeval.domain import (
     Ballot,
     CriteriaSet,
     Criterion,
-    Origin,
     Person,
     Proposal,
     Task,
@@ -21,7 +20,6 @@ from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.language import later, tr
 from coeval.rules import ballots
 from coeval.rules.ballots import Tally
-from coeval.rules.criterion_wording import sharpen_guide
 from coeval.rules.names import compose, normalize_name
 from coeval.store import Database
 from coeval.store.queries import assignments, criteria, teams
@@ -360,28 +358,13 @@ def establish(
         kept = {c.text: c for c in previous.criteria} if previous else {}
         members = [
             kept.get(choice.text)
-            or _find_sharper(db, task, choice.text, previous)
+            or criteria.find_by_text(db, task.id, choice.text)
             or _make_criterion(choice, kept, task)
             for choice in chosen
         ]
         established = criteria.add_criteria_set(db, task.id, members, person.name)
         assignments.refresh_states(db, task.id, [criterion.id for criterion in established.criteria])
     return established
-
-
-def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | None) -> Criterion | None:
-    """Return the criterion for an accepted wording, with the name, scale and guide of the criterion that it
-    replaces.
-    """
-    taken = [
-        wording for wording in criteria.list_wordings(db, task.id) if wording.taken and wording.text == text
-    ]
-    members = {wording.id: wording for wording in (previous.criteria if previous else ())}
-    before = members.get(taken[-1].criterion) if taken else None
-    if before is None:
-        return None
-    guide = sharpen_guide(before.guide, taken[-1].anchors)
-    return Criterion(text, before.name, Origin.LLM, before.scale, guide=guide)
 
 
 def _make_criterion(choice: ballots.Chosen, kept: Mapping[str, Criterion], task: Task) -> Criterion:

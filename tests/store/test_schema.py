@@ -68,7 +68,7 @@ def test_an_empty_database_has_only_the_tables_of_the_core(tmp_path: Path) -> No
     with Store(tmp_path / "a.db").read() as db:
         tables = {name for name in db.table_names() if not name.startswith("sqlite_")}
     assert tables == {APPLIED, *re.findall(r"^CREATE TABLE (\w+)", PAGE, re.MULTILINE)}
-    assert len(tables) <= 69
+    assert len(tables) <= 55
 
 
 def test_an_extension_gets_its_tables_when_it_first_writes(

@@ -10,6 +10,6 @@ extension = Extension(
     commands=("commands:add_judge",),
     study_tabs=("page:JudgeTab",),
     routes=("page:add_judge_files",),
-    schema=("queries_seal:STEPS",),
+    schema=("queries_seal:STEPS", "queries_wordings:STEPS"),
     help=(("For researchers", "certificate.md"), ("For engineers", "judgefile.md")),
 )

@@ -6,15 +6,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from coeval.domain import CriteriaSet, Criterion, Origin, Person, Proposal, Run, Task
-from coeval.domain.runs import Wording
 from coeval.errors import InputError, NotFoundError
-from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge import queries_seal, queries_wordings
 from coeval.extensions.judge.fit import choose_run, require_criteria
 from coeval.extensions.judge.judge_export import rebuild_settings
 from coeval.extensions.judge.learning.examples import Correction, choose_corrections, make_example
 from coeval.extensions.judge.learning.wording import propose_wording as ask_for_wording
 from coeval.extensions.judge.model.judge_file import hide_names
 from coeval.extensions.judge.queries_seal import list_dev_reasons
+from coeval.extensions.judge.queries_wordings import Wording
 from coeval.extensions.judge.seal import get_file_salt, require_seal
 from coeval.extensions.judge.seal_types import Part, Seal
 from coeval.llm.prompting.questions import Example
@@ -226,7 +226,7 @@ async def propose_wording(
         chosen = _find_criterion(current, criterion, slug)
         run = choose_run(tuple(drafts.list_runs(db, task.id)), judge, slug)
         known = read_corrections(db, task, current, seal, run)
-        before = [one for one in criteria.list_wordings(db, task.id) if one.criterion == chosen.id]
+        before = [one for one in queries_wordings.list_wordings(db, task.id) if one.criterion == chosen.id]
         still_open = _find_open(db, task, chosen)
     if still_open is not None:
         return still_open
@@ -246,12 +246,12 @@ async def propose_wording(
     )
     with context.store.write() as db:
         # another person may have requested a proposal in the meantime
-        return _find_open(db, task, chosen) or criteria.add_wording(db, task.id, wording)
+        return _find_open(db, task, chosen) or queries_wordings.add_wording(db, task.id, wording)
 
 
 def _find_open(db: Database, task: Task, criterion: Criterion) -> Wording | None:
     """Return the open wording of a criterion."""
-    known = criteria.list_wordings(db, task.id)
+    known = queries_wordings.list_wordings(db, task.id)
     return next((one for one in known if one.criterion == criterion.id and one.taken is None), None)
 
 
@@ -285,12 +285,16 @@ def take_wording(context: Context, person: Person, slug: str, wording: int) -> b
                 f"“{taken.before[:80]}” is no longer in the criteria set: have the model examine its "
                 "successor."
             )
-        criteria.decide_wording(db, wording, person.name, taken=True)
+        queries_wordings.decide_wording(db, wording, person.name, taken=True)
         if same_words(taken.text) == same_words(criterion.text):
             criteria.record_guide(
                 db, criterion.id, sharpen_guide(criterion.guide, taken.anchors), person.name
             )
             return False
+        # the vote finds this criterion by its text, and keeps its scale and guide
+        guide = sharpen_guide(criterion.guide, taken.anchors)
+        new = Criterion(taken.text, criterion.name, Origin.LLM, criterion.scale, guide=guide)
+        criteria.ensure_criterion(db, task.id, new)
         head = criteria.get_round(db, task.id)
         proposals = _put_in_place(db, task, current, taken)
         open_round(context, person, slug, proposals, instead_of=head["id"] if head else None)
@@ -308,11 +312,11 @@ def leave_wording(context: Context, person: Person, slug: str, wording: int) -> 
     with context.store.write() as db:
         task = require_task(db, slug)
         _require_open(db, task, wording)
-        criteria.decide_wording(db, wording, person.name, taken=False)
+        queries_wordings.decide_wording(db, wording, person.name, taken=False)
 
 
 def _require_open(db: Database, task: Task, wording: int) -> Wording:
-    found = criteria.get_wording(db, task.id, wording)
+    found = queries_wordings.get_wording(db, task.id, wording)
     if found is None:
         raise NotFoundError(f"“{task.slug}” has no proposed wording {wording}: reload the page.")
     if found.taken is not None:

@@ -228,8 +228,8 @@ def record_certificate(db: Database, opening: int, certificate: str, labels: str
 
 
 ASKED = f"""
-LEFT JOIN (SELECT {DOCUMENT} AS document, min(a.asked_at) AS asked_at FROM asked_line l JOIN asking a ON a.id = l.asking
-  JOIN instance i ON i.id = l.instance WHERE a.task = :task GROUP BY 1) k ON k.document = p.document
+LEFT JOIN (SELECT {DOCUMENT} AS document, min(l.asked_at) AS asked_at FROM asked_line l
+  JOIN instance i ON i.id = l.instance WHERE l.task = :task GROUP BY 1) k ON k.document = p.document
 """
 """Joins the time since which people were asked for lines of a document. Their later scores are not labels: the lines
 were chosen because the judge is uncertain about them, so they would make the judge look worse than it is, and better

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coeval.domain import Arm, CriteriaSet, Criterion, Person, Run, Task
-from coeval.domain.runs import Wording
 from coeval.errors import NotFoundError
-from coeval.extensions.judge import queries_seal
+from coeval.extensions.judge import queries_seal, queries_wordings
 from coeval.extensions.judge.bridge.schema import Bridge
 from coeval.extensions.judge.bridges import find_bridge, name_bridge
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
@@ -15,6 +14,7 @@ from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.deferred_lines import Deferred, find_deferred
 from coeval.extensions.judge.fit import read_frozen
 from coeval.extensions.judge.judge_export import asked_here
+from coeval.extensions.judge.queries_wordings import Wording
 from coeval.extensions.judge.seal import require_seal
 from coeval.extensions.judge.seal_types import Opening, Part, Seal
 from coeval.store import Database
@@ -96,7 +96,7 @@ def _read_certificate(db: Database, seal: Seal, opening: Opening) -> Certificate
 
 def _list_open(db: Database, task: Task, current: CriteriaSet | None) -> tuple[Wording, ...]:
     ids = {one.id for one in current.criteria} if current else set()
-    known = criteria.list_wordings(db, task.id)
+    known = queries_wordings.list_wordings(db, task.id)
     return tuple(one for one in known if one.taken is None and one.criterion in ids)
 
 

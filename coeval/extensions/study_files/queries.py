@@ -82,7 +82,9 @@ class Departure:
 
     def _change_person(self, row: Row) -> Row:
         """Return a person's row with the group, without the role and the uid, which are valid only in this database."""
-        return row | {"role": "annotator", "set_group": self._groups[row["id"]], "uid": ""}
+        return row | {
+            "role": "annotator", "set_group": self._groups[row["id"]], "uid": "", "import_batch": None
+        }  # fmt: skip
 
     def _hide_names(self, table: str, row: Row) -> Row:
         if table == "annotator":
@@ -179,7 +181,7 @@ class PeopleMap:
     def _add(self, db: Database, row: Row, account: Row | None) -> int:
         """Add a person with the permissions of an annotator; return the id."""
         values = {column: value for column, value in row.items() if column != "id"}
-        person = insert(db, "annotator", **values | {"role": "annotator", "uid": ""})
+        person = insert(db, "annotator", **values | {"role": "annotator", "uid": "", "import_batch": None})
         if account:
             insert(db, "account", **account | {"annotator": person, "secret": "", "guest": 1})
         self.new.add(person)

@@ -18,7 +18,7 @@ from coeval.errors import InputError
 from coeval.store import Database, IntegrityError, Store
 from coeval.store.engines.database import rows, scalar
 from coeval.store.engines.sqlite_file import connect
-from coeval.store.queries import crowd_studies
+from coeval.store.queries import criteria, crowd_studies, teams
 from coeval.store.soundness import examine_file
 from coeval.store.steps import create_database
 
@@ -147,7 +147,7 @@ def _is_time(text: Any) -> bool:
 
 def _is_json(text: Any) -> bool:
     try:
-        return isinstance(json.loads(text), dict | list)
+        return text is None or isinstance(json.loads(text), dict | list)
     except (ValueError, TypeError, RecursionError):
         return False
 
@@ -171,7 +171,9 @@ def _examine(db: Database) -> None:
             crowd_studies.get_plan(db, row["task"])
         for row in rows(db, "SELECT id FROM task"):
             crowd_studies.list_keys(db, row["id"])
+            teams.list_stopping_rules(db, row["id"])
+            criteria.list_run_examples(db, row["id"])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(
-            f"The study contains a plan that this CoEval cannot read ({error}). Nothing was written."
+            f"The study contains a setting that this CoEval cannot read ({error}). Nothing was written."
         ) from None

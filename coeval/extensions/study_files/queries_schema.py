@@ -23,13 +23,12 @@ LEDGER = "call"
 STAYS = {
     "session": "people's sessions",
     "invitation": "invitation links",
-    "sign_in_failure": "the number of refused sign-ins",
-    "named_owner": "the owner of the server",
+    "recent_event": "refused sign-ins, and the network of each visitor",
+    "server_setting": "the owner of the server, and the hosts of allowed images",
     "disabling": "people who may not sign in",
     "lease": "the role of each process",
     "lineage": "the secret and the history of this file",
     "restoration": "the history of this file",
-    "import_batch_person": "the people in unfinished imports",
     "agents_token": "the tokens of agents",
     "agents_spending": "what agents spent",
     "prolific_request": "this server's requests to Prolific, and payments",
@@ -37,10 +36,7 @@ STAYS = {
     "prolific_step": "the results of those requests",
     "return_request": "requests to return to a study",
     "repeated_session": "a crowd service's sessions on this server",
-    "newcomer": "the network of each visitor",
     "withdrawn_work": "withdrawn work, until it is deleted",
-    "image_host": "the hosts of allowed images",
-    "queue_tally": "counts that are derived from the assignments",
 }
 """Tables that are never exported, each with its content."""
 

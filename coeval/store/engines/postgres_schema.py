@@ -16,47 +16,6 @@ from coeval.store.engines.postgres_database import PostgresDatabase
 from coeval.store.engines.row_copy import copy_rows, put_in_order, read_model
 from coeval.store.steps import APPLIED, STEPS, apply_step, create_database, list_applied, list_pending
 
-TALLY = """
-CREATE FUNCTION tally_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  d_finished bigint := 0;
-  d_flagged bigint := 0;
-BEGIN
-  IF TG_OP <> 'INSERT' THEN
-    d_finished := -CASE OLD.state WHEN 'finished' THEN 1 ELSE 0 END;
-    d_flagged := -OLD.flagged;
-  END IF;
-  IF TG_OP <> 'DELETE' THEN
-    d_finished := d_finished + CASE NEW.state WHEN 'finished' THEN 1 ELSE 0 END;
-    d_flagged := d_flagged + NEW.flagged;
-  END IF;
-  IF d_finished = 0 AND d_flagged = 0 THEN
-    RETURN NULL;
-  END IF;
-  IF TG_OP = 'DELETE' THEN
-    UPDATE queue_tally SET finished = finished + d_finished, flagged = flagged + d_flagged
-      WHERE annotator = OLD.annotator AND task = OLD.task;
-  ELSE
-    INSERT INTO queue_tally VALUES (NEW.annotator, NEW.task, d_finished, d_flagged)
-      ON CONFLICT (annotator, task) DO UPDATE
-      SET finished = queue_tally.finished + excluded.finished, flagged = queue_tally.flagged + excluded.flagged;
-  END IF;
-  RETURN NULL;
-END $$
-"""
-"""The three triggers of queue_tally in PostgreSQL's language."""
-
-TRIGGERS = {
-    "tally_added": "CREATE TRIGGER tally_added AFTER INSERT ON assignment"
-    " FOR EACH ROW EXECUTE FUNCTION tally_assignment()",
-    "tally_changed": "CREATE TRIGGER tally_changed AFTER UPDATE OF state, flagged ON assignment"
-    " FOR EACH ROW EXECUTE FUNCTION tally_assignment()",
-    "tally_removed": "CREATE TRIGGER tally_removed AFTER DELETE ON assignment"
-    " FOR EACH ROW EXECUTE FUNCTION tally_assignment()",
-}
-"""Triggers by their SQLite names. A new SQLite trigger needs an entry here before a database can be created."""
-
-
 NUMBERED = re.compile(r'\bid"? INTEGER PRIMARY KEY\b')
 
 
@@ -92,15 +51,12 @@ def _drop_views(db: PostgresDatabase, views: Iterable[str]) -> None:
 
 
 def create_schema(db: PostgresDatabase, model: SqliteDatabase) -> None:
-    """Create the tables, indexes, views, triggers and first rows of a SQLite file in an empty database."""
+    """Create the tables, indexes, views and first rows of a SQLite file in an empty database."""
     tables = read_model(model, "table")
     for name in put_in_order(tables):
         db.conn.execute(tables[name])
     for kind in ("index", "view"):
         for statement in read_model(model, kind).values():
             db.conn.execute(statement)
-    db.conn.execute(TALLY)
     db.numbered = list_numbered()
     copy_rows(model, db, put_in_order(tables))
-    for name in read_model(model, "trigger"):
-        db.conn.execute(TRIGGERS[name])

@@ -18,10 +18,6 @@ from coeval.store.steps import create_database, list_applied
 BLOCK = 2_000
 """The number of rows in memory at a time."""
 
-DERIVED = ("queue_tally",)
-"""Tables that triggers fill. They are copied last and replace the triggers' rows."""
-
-
 REFERENCE = re.compile(r'\bREFERENCES "?(\w+)')
 
 
@@ -38,7 +34,7 @@ def copy_rows(source: Database, target: Database, tables: Iterable[str]) -> dict
 
     The caller names the tables in an order in which each comes after those that it refers to.
     """
-    ordered = sorted(tables, key=lambda table: table in DERIVED)
+    ordered = list(tables)
     for table in reversed(ordered):
         target.conn.execute(f"DELETE FROM {table}")
     return {table: _copy_table(source, target, table) for table in ordered}

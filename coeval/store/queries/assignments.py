@@ -202,9 +202,10 @@ def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]
     """Return the numbers of instances in a person's queue: total, finished, flagged."""
     row = get_row(
         db,
-        "SELECT q.total, coalesce(t.finished, 0) AS finished, coalesce(t.flagged, 0) AS flagged FROM ("
-        "SELECT coalesce(max(position), 0) AS total FROM assignment WHERE annotator = :annotator AND task = :task) q"
-        " LEFT JOIN queue_tally t ON t.annotator = :annotator AND t.task = :task",
+        "SELECT (SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = :annotator AND task = :task)"
+        " AS total, (SELECT count(*) FROM assignment WHERE annotator = :annotator AND task = :task"
+        " AND state = 'finished') AS finished, (SELECT count(*) FROM assignment WHERE annotator = :annotator"
+        " AND task = :task AND flagged = 1) AS flagged",
         {"annotator": annotator, "task": task},
     )
     assert row is not None

@@ -1,9 +1,9 @@
-"""Criteria, votes on them, the resulting sets, and wordings that a judge proposes."""
+"""Criteria, votes on them, and the resulting sets."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -21,8 +21,9 @@ from coeval.domain import (
     Scale,
     Vote,
 )
-from coeval.domain.runs import RunExample, Wording
+from coeval.domain.runs import RunExample
 from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar, to_json
+from coeval.store.queries.tasks import record_change
 
 CRITERION = (
     "SELECT c.*, g.definition, g.anchors_json, g.examples FROM criterion c"
@@ -52,16 +53,34 @@ def _guide(row: dict[str, Any]) -> Guide:
 
 def record_guide(db: Database, criterion: int, guide: Guide, by: str) -> None:
     """Set the scoring guide of a criterion; earlier guides stay on record."""
-    insert(
-        db,
-        "criterion_guide",
-        criterion=criterion,
-        definition=guide.definition,
-        anchors_json=to_json(guide.anchors),
-        examples=guide.examples,
-        set_by=by,
-        set_at=now(),
+    anchors = to_json(guide.anchors)
+    _append_guide(
+        db, criterion, by, definition=guide.definition, anchors_json=anchors, examples=guide.examples
     )
+
+
+def record_steps(db: Database, criterion: int, text: str, *, origin: str, by: str) -> None:
+    """Set the evaluation steps of a criterion; an empty text removes them."""
+    _append_guide(db, criterion, by, steps=text, steps_origin=origin)
+
+
+def _append_guide(db: Database, criterion: int, by: str, **changes: str) -> None:
+    """Append a guide that keeps what did not change."""
+    sql = (
+        "SELECT definition, anchors_json, examples, steps, steps_origin FROM current_criterion_guide"
+        " WHERE criterion = ?"
+    )
+    kept = get_row(db, sql, [criterion]) or {
+        "definition": "", "anchors_json": "[]", "examples": "", "steps": "", "steps_origin": ""
+    }  # fmt: skip
+    insert(db, "criterion_guide", criterion=criterion, set_by=by, set_at=now(), **kept | changes)
+
+
+def get_steps(db: Database, criteria: Iterable[int]) -> dict[int, str]:
+    """Return the current evaluation steps by criterion; criteria without steps are left out."""
+    sql = "SELECT steps FROM current_criterion_guide WHERE criterion = ?"
+    steps = {criterion: scalar(db, sql, [criterion]) for criterion in criteria}
+    return {criterion: text for criterion, text in steps.items() if text}
 
 
 PROPOSAL = Record(Proposal, renamed={"kept_criterion": "criterion"}, elsewhere=("members", "id"))
@@ -101,6 +120,12 @@ def find_criterion(db: Database, task: int, criterion: Criterion) -> Criterion |
         f"{CRITERION} WHERE c.task = ? AND c.text = ? AND c.scale_min = ? AND c.scale_max = ?",
         [task, criterion.text, criterion.scale.low, criterion.scale.high],
     )
+    return criterion_of(row) if row else None
+
+
+def find_by_text(db: Database, task: int, text: str) -> Criterion | None:
+    """Return the newest criterion of a task with this wording, which may be in no set."""
+    row = get_row(db, f"{CRITERION} WHERE c.task = ? AND c.text = ? ORDER BY c.id DESC LIMIT 1", [task, text])
     return criterion_of(row) if row else None
 
 
@@ -185,8 +210,8 @@ def cancel_rounds(db: Database, task: int, version: int, by: str) -> None:
 
 
 def _record_cancellation(db: Database, round_id: int, by: str, *, cancelled: bool) -> None:
-    values = {"cancelled": int(cancelled), "changed_by": by, "changed_at": now()}
-    insert(db, "round_cancellation", ballot_round=round_id, **values)
+    task = scalar(db, "SELECT task FROM ballot_round WHERE id = ?", [round_id])
+    record_change(db, task, by, ballot_round=round_id, aside=int(cancelled))
 
 
 def take_up_round(db: Database, round_id: int, by: str) -> None:
@@ -268,66 +293,20 @@ def record_ballot(db: Database, round_id: int, person: int, votes: Sequence[Vote
     return saved_at
 
 
-# Wordings that a judge proposes, and the examples of a run.
+# The examples of a run.
 
 
 def record_examples(db: Database, run: int, base: int, examples: Sequence[tuple[str, str]]) -> None:
     """Store the examples in a run's prompts: (document, example as JSON), in this order."""
-    db.table("run_example").insert_all(
-        {"run": run, "position": n, "base": base, "document": document, "example_json": text}
-        for n, (document, text) in enumerate(examples, 1)
-    )
+    db.table("run").update(run, {"base": base, "examples_json": to_json(list(examples))})
 
 
 def list_run_examples(db: Database, task: int) -> dict[int, tuple[RunExample, ...]]:
     """Return the examples of those runs of a task that have any."""
-    found: dict[int, tuple[RunExample, ...]] = {}
-    sql = (
-        "SELECT e.* FROM run_example e JOIN run r ON r.id = e.run WHERE r.task = ? ORDER BY e.run, e.position"
-    )
-    for row in rows(db, sql, [task]):
-        one = RunExample(row["base"], row["document"], row["example_json"])
-        found[row["run"]] = (*found.get(row["run"], ()), one)
-    return found
-
-
-WORDINGS = """
-SELECT w.*, c.text AS criterion_text, d.taken FROM wording w JOIN criterion c ON c.id = w.criterion
-LEFT JOIN wording_decision d ON d.wording = w.id WHERE w.task = ?
-"""
-
-
-def add_wording(db: Database, task: int, wording: Wording) -> Wording:
-    """Append a proposed wording; return the stored wording."""
-    added = insert(
-        db, "wording", task=task, criterion=wording.criterion, text=wording.text,
-        anchors_json=to_json([list(pair) for pair in wording.anchors]), why=wording.why, model=wording.model,
-        proposed_by=wording.proposed_by, proposed_at=now(),
-    )  # fmt: skip
-    stored = get_wording(db, task, added)
-    assert stored is not None
-    return stored
-
-
-def get_wording(db: Database, task: int, wording: int) -> Wording | None:
-    row = get_row(db, f"{WORDINGS} AND w.id = ?", [task, wording])
-    return _wording(row) if row else None
-
-
-def list_wordings(db: Database, task: int) -> list[Wording]:
-    """Return every proposed wording for a task's criteria, oldest first."""
-    return [_wording(row) for row in rows(db, f"{WORDINGS} ORDER BY w.id", [task])]
-
-
-def decide_wording(db: Database, wording: int, by: str, *, taken: bool) -> None:
-    """Record the decision on a wording, once."""
-    insert(db, "wording_decision", wording=wording, taken=int(taken), decided_by=by, decided_at=now())
-
-
-def _wording(row: dict[str, Any]) -> Wording:
-    anchors = tuple((int(score), str(text)) for score, text in json.loads(row["anchors_json"]))
-    taken = None if row["taken"] is None else bool(row["taken"])
-    return Wording(
-        row["criterion"], row["criterion_text"], row["text"], anchors, row["why"], row["model"],
-        row["proposed_by"], row["proposed_at"], taken, row["id"],
-    )  # fmt: skip
+    sql = "SELECT id, base, examples_json FROM run WHERE task = ? AND base IS NOT NULL ORDER BY id"
+    return {
+        row["id"]: tuple(
+            RunExample(row["base"], document, text) for document, text in json.loads(row["examples_json"])
+        )
+        for row in rows(db, sql, [task])
+    }

@@ -233,19 +233,17 @@ def has_unsigned_arrival(db: Database, person: int) -> bool:
 
 
 def add_newcomer(db: Database, person: int, network: str) -> None:
-    db.conn.execute(
-        "INSERT INTO newcomer (annotator, network, came_at) VALUES (?, ?, ?)", [person, network, now()]
-    )
+    insert(db, "recent_event", key=network, at=now(), annotator=person)
 
 
 def prune_newcomers(db: Database, before: str) -> None:
-    db.conn.execute("DELETE FROM newcomer WHERE came_at <= ?", [before])
+    db.conn.execute("DELETE FROM recent_event WHERE annotator IS NOT NULL AND at <= ?", [before])
 
 
 def count_idle_newcomers(db: Database, network: str, since: str) -> int:
     """Return the number of people from a network who have arrived since a given time and have saved nothing."""
     sql = (
-        "SELECT count(*) FROM newcomer n WHERE n.network = ? AND n.came_at BETWEEN ? AND ?"
-        " AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.annotator = n.annotator)"
+        "SELECT count(*) FROM recent_event n WHERE n.key = ? AND n.at BETWEEN ? AND ?"
+        " AND n.annotator IS NOT NULL AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.annotator = n.annotator)"
     )
     return int(scalar(db, sql, [network, since, now()]))

@@ -169,7 +169,7 @@ WHERE i.task = :task ORDER BY j.id
 
 OVERALL_RATINGS = """
 SELECT r.label AS run, r.model, i.external_id AS instance, o.score, o.reason, o.created_at
-FROM overall_rating o
+FROM instance_score o
 JOIN run r ON r.id = o.run
 JOIN instance i ON i.id = o.instance
 WHERE r.task = :task ORDER BY o.run, i.position

@@ -52,14 +52,14 @@ def add_person(db: Database, batch: int, name: str, group: Group | None = None) 
     if known is not None:
         return known
     person = people.ensure_person(db, name)
-    insert(db, "import_batch_person", import_batch=batch, person=person.id)
+    db.table("annotator").update(person.id, {"import_batch": batch})
     if group is not None:
         people.set_group(db, person.id, group)
     return person
 
 
 def count_new_people(db: Database, batch: int) -> int:
-    return int(scalar(db, "SELECT count(*) FROM import_batch_person WHERE import_batch = ?", [batch]))
+    return int(scalar(db, "SELECT count(*) FROM annotator WHERE import_batch = ?", [batch]))
 
 
 def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
@@ -127,15 +127,14 @@ def move_runs_in(db: Database, staging: int, task: int, criteria_set: int | None
 def finish_import(db: Database, batch: int, task: int) -> None:
     """Publish a batch, and delete its hidden task unless it becomes the task."""
     staging = get_staging(db, batch)
-    db.conn.execute("DELETE FROM import_batch_person WHERE import_batch = ?", [batch])
+    db.conn.execute("UPDATE annotator SET import_batch = NULL WHERE import_batch = ?", [batch])
     db.table("import_batch").update(batch, {"finished_at": now(), "staging": None})
     if staging != task:
         db.conn.execute("DELETE FROM task WHERE id = ?", [staging])
 
 
 LAST_REMOVALS = (
-    "DELETE FROM annotator WHERE id IN (SELECT person FROM import_batch_person WHERE import_batch = :batch)",
-    "DELETE FROM import_batch_person WHERE import_batch = :batch",
+    "DELETE FROM annotator WHERE import_batch = :batch",
     "DELETE FROM run WHERE task = :staging",
     "DELETE FROM column_role WHERE task = :staging",
     "DELETE FROM criterion_guide WHERE criterion IN (SELECT id FROM criterion WHERE task = :staging)",

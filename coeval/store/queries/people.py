@@ -263,11 +263,10 @@ def revoke_invitations_by(db: Database, creator: int) -> None:
 
 def ensure_named_owner(db: Database, name: str, subject: str) -> bool:
     """Return whether the named owner has this permanent id; the first account with the name gets it."""
-    db.conn.execute(
-        "INSERT INTO named_owner (name, subject, pinned_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
-        [name, subject, now()],
-    )
-    return bool(scalar(db, "SELECT subject = ? FROM named_owner WHERE name = ?", [subject, name]))
+    owner = scalar(db, "SELECT value FROM server_setting WHERE name = ?", [f"owner {name}"])
+    if owner is None:
+        insert(db, "server_setting", name=f"owner {name}", value=subject, set_by="", set_at=now())
+    return owner in (None, subject)
 
 
 def use_invitation(db: Database, token_hash: str, person: int) -> None:
@@ -279,19 +278,19 @@ def use_invitation(db: Database, token_hash: str, person: int) -> None:
 
 def add_sign_in_try(db: Database, key: str) -> int:
     """Count a sign-in attempt under this key before its outcome is known; return the row's id."""
-    return insert(db, "sign_in_failure", key=key, failed_at=now())
+    return insert(db, "recent_event", key=key, at=now())
 
 
 def count_sign_in_tries(db: Database, key: str, since: str) -> int:
     # a time in the future is from before the clock was set back
-    sql = "SELECT count(*) FROM sign_in_failure WHERE key = ? AND failed_at BETWEEN ? AND ?"
+    sql = "SELECT count(*) FROM recent_event WHERE key = ? AND annotator IS NULL AND at BETWEEN ? AND ?"
     return int(scalar(db, sql, [key, since, now()]))
 
 
 def remove_sign_in_tries(db: Database, ids: list[int]) -> None:
     """Delete the attempts that succeeded."""
-    db.conn.executemany("DELETE FROM sign_in_failure WHERE id = ?", [(id_,) for id_ in ids])
+    db.conn.executemany("DELETE FROM recent_event WHERE id = ?", [(id_,) for id_ in ids])
 
 
 def prune_sign_in_tries(db: Database, before: str) -> None:
-    db.conn.execute("DELETE FROM sign_in_failure WHERE failed_at <= ?", [before])
+    db.conn.execute("DELETE FROM recent_event WHERE annotator IS NULL AND at <= ?", [before])

@@ -42,7 +42,7 @@ def remove_person(db: Database, person: int) -> dict[str, int]:
             cursor = db.conn.execute(f"DELETE FROM {table} WHERE annotator = ?", [person])
             removed[table] = cursor.rowcount
     _forget_name(db, person)
-    return {table: n for table, n in removed.items() if table not in ("session", "account", "queue_tally")}
+    return {table: n for table, n in removed.items() if table not in ("session", "account")}
 
 
 @dataclass(frozen=True, slots=True)

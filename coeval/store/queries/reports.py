@@ -193,9 +193,10 @@ FINGERPRINT = """
 SELECT
   (SELECT max(id) FROM submission), (SELECT max(id) FROM first_score), (SELECT max(id) FROM draft),
   (SELECT max(id) FROM comparison), (SELECT max(id) FROM adjudication),
-  (SELECT max(id) FROM run), (SELECT max(id) FROM run_archive), (SELECT max(id) FROM enrolment WHERE task = :task),
+  (SELECT max(id) FROM run), (SELECT max(id) FROM task_change WHERE run IS NOT NULL OR ballot_round IS NOT NULL),
+  (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(id) FROM ballot),
-  (SELECT max(id) FROM round_cancellation), (SELECT max(position) FROM instance WHERE task = :task),
+  (SELECT max(position) FROM instance WHERE task = :task),
   (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT count(finished_at) FROM import_batch)
 """
 

@@ -26,16 +26,17 @@ from coeval.store.engines.database import (
 
 def list_archived_ids(db: Database) -> frozenset[int]:
     """Return the ids of archived tasks."""
-    newest = (
-        "SELECT a.task FROM task_archive a WHERE a.archived = 1 AND NOT EXISTS"
-        " (SELECT 1 FROM task_archive later WHERE later.task = a.task AND later.id > a.id)"
-    )
-    return frozenset(row["task"] for row in db.query(newest))
+    return frozenset(row["task"] for row in db.query("SELECT task FROM archived_task"))
 
 
 def record_archive(db: Database, task: int, by: str, *, archived: bool) -> None:
     """Archive or restore a task."""
-    insert(db, "task_archive", task=task, archived=int(archived), changed_by=by, changed_at=now())
+    record_change(db, task, by, aside=int(archived))
+
+
+def record_change(db: Database, task: int, by: str, **values: int | str) -> None:
+    """Append a change of a task; ``values`` are the columns of ``task_change`` that it is about."""
+    insert(db, "task_change", task=task, changed_by=by, changed_at=now(), **values)
 
 
 def list_archived_run_ids(db: Database) -> frozenset[int]:
@@ -45,7 +46,8 @@ def list_archived_run_ids(db: Database) -> frozenset[int]:
 
 def record_run_archive(db: Database, run: int, by: str, *, archived: bool) -> None:
     """Archive a run, so that its drafts are hidden, or restore it."""
-    insert(db, "run_archive", run=run, archived=int(archived), changed_by=by, changed_at=now())
+    task = scalar(db, "SELECT task FROM run WHERE id = ?", [run])
+    record_change(db, task, by, run=run, aside=int(archived))
     if archived:
         db.conn.execute("UPDATE run SET shown = 0 WHERE id = ?", [run])
 
@@ -67,19 +69,22 @@ def list_sources(db: Database, task: int) -> list[TaskSource]:
     return [TaskSource(**row) for row in rows(db, sql, [task])]
 
 
+IMAGE_HOSTS = "image_hosts"
+
+
 def list_image_hosts(db: Database) -> list[str]:
     """Return the current image hosts; empty if there are none."""
-    found = list(db.query("SELECT hosts FROM image_host ORDER BY id DESC LIMIT 1"))
-    return str(found[0]["hosts"]).split() if found else []
+    sql = "SELECT value FROM server_setting WHERE name = ? ORDER BY id DESC LIMIT 1"
+    return str(scalar(db, sql, [IMAGE_HOSTS]) or "").split()
 
 
 def record_image_hosts(db: Database, hosts: list[str], by: str) -> None:
     """Set the image hosts; earlier lists stay on record."""
-    insert(db, "image_host", hosts="\n".join(hosts), set_by=by, set_at=now())
+    insert(db, "server_setting", name=IMAGE_HOSTS, value="\n".join(hosts), set_by=by, set_at=now())
 
 
 REVISION = """
-SELECT (SELECT max(id) FROM ballot_round WHERE task = :task), (SELECT max(id) FROM round_cancellation),
+SELECT (SELECT max(id) FROM ballot_round WHERE task = :task), (SELECT max(id) FROM task_change WHERE task = :task),
   (SELECT max(b.id) FROM ballot b JOIN ballot_round r ON r.id = b.ballot_round WHERE r.task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(id) FROM suggestion WHERE task = :task),
   (SELECT max(id) FROM mark), (SELECT max(id) FROM mark_answer), (SELECT max(id) FROM task_team WHERE task = :task),
@@ -227,9 +232,7 @@ def get_design(db: Database, task: int) -> Design:
 def set_design(db: Database, task: int, design: Design, by: str) -> None:
     """Set a task's design, and record its author."""
     db.table("task").update(task, asdict(design))
-    insert(
-        db, "design_change", task=task, design_json=to_json(asdict(design)), changed_by=by, changed_at=now()
-    )
+    record_change(db, task, by, design_json=to_json(asdict(design)))
 
 
 def get_tools(db: Database, task: int) -> frozenset[str]:
@@ -245,7 +248,8 @@ def get_last_design_change(db: Database, task: int) -> tuple[str, str] | None:
     """Return the time and author of the last design change; None if there was none."""
     row = get_row(
         db,
-        "SELECT changed_at, changed_by FROM design_change WHERE task = ? ORDER BY id DESC LIMIT 1",
+        "SELECT changed_at, changed_by FROM task_change WHERE task = ? AND design_json IS NOT NULL"
+        " ORDER BY id DESC LIMIT 1",
         [task],
     )
     return (row["changed_at"], row["changed_by"]) if row else None
@@ -270,10 +274,12 @@ def has_submissions(db: Database, task: int) -> bool:
 def is_in_progress(db: Database, task: int) -> bool:
     """Return whether somebody who has judged some instances of the task has others left."""
     sql = (
-        "SELECT 1 FROM queue_tally t WHERE t.task = ? AND t.finished > 0 AND t.finished < ("
-        "SELECT max(a.position) FROM assignment a WHERE a.annotator = t.annotator AND a.task = t.task) LIMIT 1"
+        "SELECT 1 FROM annotator p WHERE"
+        " EXISTS (SELECT 1 FROM assignment a WHERE a.annotator = p.id AND a.task = :task AND a.state = 'finished')"
+        " AND EXISTS (SELECT 1 FROM assignment a WHERE a.annotator = p.id AND a.task = :task AND a.state = 'open')"
+        " LIMIT 1"
     )
-    return get_row(db, sql, [task]) is not None
+    return get_row(db, sql, {"task": task}) is not None
 
 
 def get_last_instance(db: Database, task: int) -> tuple[int, int]:

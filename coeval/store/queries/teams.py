@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from coeval.clock import now
 from coeval.domain.studies import StoppingRule
-from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar
+from coeval.store.engines.database import Database, get_row, insert, rows, scalar, to_json
+from coeval.store.queries.tasks import record_change
 
 # The task's team, if one was chosen, and the distribution of its work.
 
@@ -131,9 +133,11 @@ def record_asking(
     db: Database, task: int, judge_hash: str, lines: Iterable[tuple[int, int]], by: str
 ) -> None:
     """Request these (instance, criterion) pairs in place of earlier ones; an empty list ends the request."""
-    asking = insert(db, "asking", task=task, judge_hash=judge_hash, asked_by=by, asked_at=now())
+    last = scalar(db, "SELECT coalesce(max(request), 0) FROM asked_line WHERE task = ?", [task])
+    request = {"task": task, "request": last + 1, "judge_hash": judge_hash, "asked_by": by, "asked_at": now()}
     db.table("asked_line").insert_all(
-        {"asking": asking, "instance": instance, "criterion": criterion} for instance, criterion in lines
+        {**request, "instance": instance, "criterion": criterion}
+        for instance, criterion in list(lines) or [(None, None)]
     )
 
 
@@ -147,8 +151,7 @@ def get_asking(db: Database, task: int) -> Asking | None:
     sql = (
         "SELECT count(*) AS lines, count(DISTINCT l.instance) AS instances, count(CASE WHEN EXISTS (SELECT 1"
         " FROM submission s WHERE s.instance = l.instance AND s.criterion = l.criterion) THEN 1 END) AS scored,"
-        " max(a.asked_by) AS asked_by, max(a.asked_at) AS asked_at"
-        " FROM current_asked_line l JOIN asking a ON a.id = l.asking WHERE l.task = ?"
+        " max(l.asked_by) AS asked_by, max(l.asked_at) AS asked_at FROM current_asked_line l WHERE l.task = ?"
     )
     row = get_row(db, sql, [task])
     return Asking(**row) if row and row["lines"] else None
@@ -169,16 +172,21 @@ def list_asked_criteria(db: Database, task: int, instance: int) -> frozenset[int
     return frozenset(row["criterion"] for row in rows(db, sql, [task, instance]))
 
 
-STOPPING_RULE = Record(StoppingRule)
-
-
 def list_stopping_rules(db: Database, task: int) -> list[StoppingRule]:
     """Return every stopping rule declared for a task, the newest first."""
-    sql = "SELECT * FROM stopping_rule WHERE task = ? ORDER BY id DESC"
-    return [STOPPING_RULE.from_row(row) for row in db.query(sql, [task])]
+    sql = (
+        "SELECT stopping_json, changed_by, changed_at FROM task_change WHERE task = ? AND stopping_json IS NOT NULL"
+        " ORDER BY id DESC"
+    )
+    return [
+        StoppingRule(
+            **json.loads(row["stopping_json"]), declared_by=row["changed_by"], declared_at=row["changed_at"]
+        )
+        for row in db.query(sql, [task])
+    ]
 
 
 def record_stopping_rule(db: Database, task: int, rule: StoppingRule, by: str) -> None:
     """Declare a stopping rule; earlier ones stay on record."""
-    values = STOPPING_RULE.to_row(rule) | {"declared_by": by, "declared_at": now()}
-    insert(db, "stopping_rule", task=task, **values)
+    declared = {name: value for name, value in asdict(rule).items() if not name.startswith("declared_")}
+    record_change(db, task, by, stopping_json=to_json(declared))

@@ -20,7 +20,7 @@ from coeval.llm.protocols.protocol import get_protocol
 from coeval.llm.running import runner
 from coeval.llm.running.ledger import Prices
 from coeval.llm.running.progress import Meter, Progress
-from coeval.store.queries import drafts, jobs, tasks
+from coeval.store.queries import criteria, jobs, tasks
 from coeval.store.queries.calls import StoredLedger
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.criteria_rounds import RoundState, get_next_version, receive_draft
@@ -122,13 +122,13 @@ async def write_steps(
 ) -> None:
     """Store evaluation steps for every criterion that has none."""
     with context.store.read() as db:
-        known = drafts.get_steps(db, [criterion.id for criterion in current.criteria])
+        known = criteria.get_steps(db, [criterion.id for criterion in current.criteria])
     for criterion in current.criteria:
         if criterion.id not in known:
             model, most = settings.model, settings.max_tokens
             text = await ask_for_steps(ask, task, criterion, model, max_tokens=most)
             with context.store.write() as db:
-                drafts.record_steps(db, criterion.id, text, origin=model, by=model)
+                criteria.record_steps(db, criterion.id, text, origin=model, by=model)
 
 
 async def write_plan(
@@ -176,7 +176,7 @@ def list_steps(context: Context, person: Person, slug: str) -> dict[str, str]:
     """Return the current evaluation steps by the text of their criterion."""
     with context.store.read() as db:
         _, current = require_ready(db, slug)
-        known = drafts.get_steps(db, [criterion.id for criterion in current.criteria])
+        known = criteria.get_steps(db, [criterion.id for criterion in current.criteria])
     return {criterion.text: known.get(criterion.id, "") for criterion in current.criteria}
 
 
@@ -194,7 +194,7 @@ def save_steps(context: Context, person: Person, slug: str, criterion: str, text
         number = next((member.id for member in current.criteria if member.text == criterion), None)
         if number is None:
             raise InputError(f"“{criterion[:60]}” is not in the current criteria set: reload the page.")
-        drafts.record_steps(db, number, text.strip(), origin="human", by=person.name)
+        criteria.record_steps(db, number, text.strip(), origin="human", by=person.name)
 
 
 def _counted(meter: Meter, on_progress: Callable[[Progress], None], ask: Ask) -> Ask:

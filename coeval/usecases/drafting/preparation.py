@@ -160,7 +160,7 @@ def prepare_protocol(context: Context, task: Task, current: CriteriaSet, setting
                 "There is nothing to compare: no document has two outputs. Import the outputs with a "
                 "column “document” that names their input."
             )
-        steps = drafts.get_steps(db, by_id) if settings.steps else {}
+        steps = criteria.get_steps(db, by_id) if settings.steps else {}
         chosen = choose_assistants(db, task, settings.assistants) if assisted else []
     options = settings.judge_options({by_id[criterion].text: text for criterion, text in steps.items()})
     scores = ensure_scores(context, task, chosen) if chosen else {}  # needs pandas, which takes 50 MB

@@ -37,6 +37,7 @@ IMPORTED = frozenset((
 ))  # fmt: skip
 """Tables that the import of a study fills."""
 
+STOPPING = '{"planned":10,"scores_then":0,"system_a":"a","system_b":"b","width":0.2}'
 WORDS = {
     ("column_role", "role"): [str(role) for role in ColumnRole],
     ("enrolment", "state"): [str(state) for state in Standing],
@@ -44,6 +45,8 @@ WORDS = {
     ("account", "kind"): ["prolific", "mturk"],
     ("account", "guest"): [1],
     ("crowd", "settings_json"): ["{}"],
+    ("task_change", "stopping_json"): [STOPPING, None, None],
+    ("asked_line", "request"): list(range(1, 1_000)),
     ("answer_key", "accepted_json"): ["[]", "[1.0, 2.5]"],
     ("answer_key", "must_json"): ["[]", "[1]"],
     **{(table, "score"): [1.0, 2.5, 4.0] for table in ("draft", "first_score", "submission", "adjudication")},

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from coeval.domain import Ballot, Person, Role, Vote
-from coeval.domain.runs import Wording
 from coeval.domain.tasks import Action
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.extensions.judge import queries_seal
@@ -26,6 +25,7 @@ from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.judge_export import export_judge
 from coeval.extensions.judge.learning.learn import Wishes
 from coeval.extensions.judge.model.judge_file import parse_judge
+from coeval.extensions.judge.queries_wordings import Wording
 from coeval.extensions.judge.seal import seal_task
 from coeval.extensions.judge.seal_types import Part
 from coeval.extensions.judge.state import get_judge_state
