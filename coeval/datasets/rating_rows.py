@@ -231,6 +231,16 @@ def infer_scale(scores: Iterable[float]) -> Scale | None:
     return Scale(low, max(high, -low)) if max(high, -low) - low < MAX_STEPS else None
 
 
+MAX_TASK_STEPS = 11
+
+
+def share_scale(scales: Iterable[Scale]) -> Scale:
+    """Return the criteria's common scale for the task; the default scale if they differ or it is too long."""
+    shared = set(scales)
+    scale = shared.pop() if len(shared) == 1 else Scale()
+    return scale if len(scale.steps) <= MAX_TASK_STEPS else Scale()
+
+
 @dataclass(slots=True)
 class Scales:
     """The scales stated so far, and the number of scores at each step."""

@@ -18,8 +18,7 @@ from coeval.datasets.example_studies import (
     build_finished_example,
     load_demo,
 )
-from coeval.datasets.rating_rows import MAX_STEPS, parse_scale
-from coeval.datasets.tool_files import share_scale
+from coeval.datasets.rating_rows import MAX_STEPS, parse_scale, share_scale
 from coeval.domain import (
     Column,
     ColumnRole,

@@ -16,7 +16,7 @@ from coeval.datasets import Source
 from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Instance, Person, Run, Task
 from coeval.errors import InputError
 from coeval.store import Database, open_store
-from coeval.store.engines import row_copy
+from coeval.store.engines import database_copy
 from coeval.store.queries import criteria, imports, people, review, tasks
 from coeval.store.queries.exports import ROWS, SCORES
 from coeval.store.soundness import examine_file
@@ -267,15 +267,15 @@ def test_people_save_while_a_study_moves_and_what_arrives_is_of_one_moment(
     import_study(context, owner, make_study(60))
     before = count_everything(context)
     saved: list[int] = []
-    copy_table = row_copy._copy_table
+    copy_table = database_copy._copy_table
 
-    def copy_and_save(source: Database, arriving: Database, table: str) -> row_copy.Content:
+    def copy_and_save(source: Database, arriving: Database, table: str) -> database_copy.Content:
         content = copy_table(source, arriving, table)
         step = get_step(context, owner, "demo")
         saved.append(submit(context, owner, "demo", sent_of(step, 4)).id)
         return content
 
-    monkeypatch.setattr(row_copy, "_copy_table", copy_and_save)
+    monkeypatch.setattr(database_copy, "_copy_table", copy_and_save)
     transfer(context.store.address, str(tmp_path / "moved.db"))
     moved = open_store(tmp_path / "moved.db", read_only=True)
     arrived = count_everything(replace(context, store=moved))

@@ -29,9 +29,9 @@ from coeval.settings import load_settings, show_address
 from coeval.store import Database, IntegrityError, Storage, open_store, steps
 from coeval.store.engines import postgres as postgres_engine
 from coeval.store.engines.database import insert
+from coeval.store.engines.database_copy import create_schema
 from coeval.store.engines.postgres import PostgresStore
 from coeval.store.engines.postgres_database import PostgresDatabase
-from coeval.store.engines.postgres_schema import create_schema
 from coeval.store.queries.calls import StoredLedger
 from coeval.store.soundness import Soundness, examine_file
 from coeval.store.steps import STEPS, apply_steps, begin_use, create_database, empty_before_use, read_steps

@@ -19,10 +19,17 @@ from coeval.datasets.file_format import Columns, Format
 from coeval.datasets.json_nodes import Node, load_node, load_records, peek, peek_records
 from coeval.datasets.source import Source
 from coeval.datasets.text import find_json
-from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance, read_number, tool_format
 from coeval.domain import Instance, Scale
 from coeval.errors import InputError
 from coeval.extensions.exchange.records import Results, is_label, read_answer
+from coeval.extensions.exchange.tool_files import (
+    NOBODY,
+    Gathering,
+    Judgment,
+    build_instance,
+    read_number,
+    tool_format,
+)
 
 ARGILLA = "Argilla"
 

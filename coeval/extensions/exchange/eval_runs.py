@@ -11,9 +11,15 @@ from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_node, peek
 from coeval.datasets.text import shorten
-from coeval.datasets.tool_files import Gathering, Judgment, build_instance, name_answer, tool_format
 from coeval.domain import Scale
 from coeval.extensions.exchange.records import Fields
+from coeval.extensions.exchange.tool_files import (
+    Gathering,
+    Judgment,
+    build_instance,
+    name_answer,
+    tool_format,
+)
 
 DEEPEVAL = "DeepEval"
 _DEEPEVAL_FIELDS = Fields(

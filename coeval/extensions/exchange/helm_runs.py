@@ -10,8 +10,14 @@ import re
 from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_node, peek
-from coeval.datasets.tool_files import Gathering, Judgment, build_instance, name_answer, tool_format
 from coeval.extensions.exchange.records import Fields
+from coeval.extensions.exchange.tool_files import (
+    Gathering,
+    Judgment,
+    build_instance,
+    name_answer,
+    tool_format,
+)
 
 TOOL = "HELM"
 _STATE, _STATS = (

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 from coeval.clock import write_time
 from coeval.datasets.json_nodes import Node, load_node, peek
 from coeval.datasets.text import check_size, reading
-from coeval.datasets.tool_files import (
+from coeval.domain import Instance
+from coeval.domain.tasks import parse_messages, render_chat
+from coeval.errors import InputError
+from coeval.extensions.exchange.tool_files import (
     Gathering,
     Judgment,
     build_instance,
@@ -21,9 +24,6 @@ from coeval.datasets.tool_files import (
     read_number,
     tool_format,
 )
-from coeval.domain import Instance
-from coeval.domain.tasks import parse_messages, render_chat
-from coeval.errors import InputError
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample

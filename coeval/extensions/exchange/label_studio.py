@@ -13,6 +13,7 @@ from typing import Any
 
 from coeval.datasets.file_format import Columns, Format
 from coeval.datasets.json_nodes import Node, load_node, peek
+from coeval.datasets.rating_rows import share_scale
 from coeval.datasets.source import Source, source_of
 from coeval.datasets.study_records import (
     parse_criterion,
@@ -22,7 +23,6 @@ from coeval.datasets.study_records import (
     parse_submission,
 )
 from coeval.datasets.text import shorten
-from coeval.datasets.tool_files import Gathering, Judgment, share_scale
 from coeval.domain import (
     Action,
     Arm,
@@ -47,6 +47,7 @@ from coeval.extensions.exchange.label_studio_tasks import (
     standing_lines,
 )
 from coeval.extensions.exchange.records import Results, name_people, name_person, read_answer, slice_utf16
+from coeval.extensions.exchange.tool_files import Gathering, Judgment
 
 
 @dataclass(slots=True)

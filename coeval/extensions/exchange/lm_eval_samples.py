@@ -10,7 +10,8 @@ import re
 from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_node, load_records, peek_records
-from coeval.datasets.tool_files import (
+from coeval.extensions.exchange.records import Fields
+from coeval.extensions.exchange.tool_files import (
     Gathering,
     Judgment,
     build_instance,
@@ -18,7 +19,6 @@ from coeval.datasets.tool_files import (
     read_number,
     tool_format,
 )
-from coeval.extensions.exchange.records import Fields
 
 TOOL = "lm-eval"
 _SAMPLE = frozenset(("doc_id", "doc", "target", "arguments", "resps"))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_records, peek_records
-from coeval.datasets.tool_files import Gathering, Judgment, tool_format
 from coeval.extensions.exchange.records import MARK, Fields, add_value, is_our_score
+from coeval.extensions.exchange.tool_files import Gathering, Judgment, tool_format
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, decode, read_words
 
 TOOL = "MLflow"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from coeval.datasets.json_nodes import Node, load_node, peek
-from coeval.datasets.tool_files import Gathering, Judgment, read_number, tool_format
 from coeval.extensions.exchange.records import Fields
+from coeval.extensions.exchange.tool_files import Gathering, Judgment, read_number, tool_format
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, decode
 
 TOOL = "OpenTelemetry"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from coeval.datasets.json_nodes import Node
 from coeval.datasets.tables.table import SYNONYMS, find_column
 from coeval.datasets.text import shorten
-from coeval.datasets.tool_files import NOBODY, Gathering, Judgment, build_instance
 from coeval.domain import Instance, Scale
+from coeval.extensions.exchange.tool_files import NOBODY, Gathering, Judgment, build_instance
 
 _TEXTS = ("text", "content", "body", "sentence", "html")
 

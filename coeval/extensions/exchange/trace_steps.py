@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from coeval.datasets.json_nodes import Node
 from coeval.datasets.text import parse_json
-from coeval.datasets.tool_files import Gathering, build_instance
 from coeval.domain.tasks import CALL, MAX_ROLE, RESULT, Turn, is_chat, parse_messages, render_chat
+from coeval.extensions.exchange.tool_files import Gathering, build_instance
 
 
 class StepKind(StrEnum):

@@ -12,9 +12,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_records, peek_records
-from coeval.datasets.tool_files import Gathering, Judgment, build_instance, read_number, tool_format
 from coeval.domain import Scale
 from coeval.extensions.exchange.records import ANNOTATOR, MARK, Fields, is_our_score
+from coeval.extensions.exchange.tool_files import (
+    Gathering,
+    Judgment,
+    build_instance,
+    read_number,
+    tool_format,
+)
 from coeval.extensions.exchange.trace_steps import decode
 
 LANGFUSE = "Langfuse"

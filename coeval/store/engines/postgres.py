@@ -23,13 +23,13 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from coeval.errors import BusyError, StorageError, UnreachableError
 from coeval.settings import show_address
+from coeval.store.engines.database_copy import ensure_schema, list_numbered
 from coeval.store.engines.postgres_database import (
     PostgresDatabase,
     StudyConnection,
     adapt,
     statements_of,
 )
-from coeval.store.engines.postgres_schema import ensure_schema, list_numbered
 from coeval.store.steps import APPLIED, list_applied, list_newer, refuse_development, select_newer
 
 WRITERS = 7_201_506

@@ -19,7 +19,7 @@ from coeval.domain import Person
 from coeval.errors import CoevalError, StorageError
 from coeval.settings import is_server_address
 from coeval.store import Storage, open_store
-from coeval.store.engines.row_copy import Content, copy_rows, list_tables, measure
+from coeval.store.engines.database_copy import Content, copy_rows, list_tables, measure
 from coeval.store.engines.sqlite_file import is_damaged
 from coeval.store.queries import people, tasks
 from coeval.store.snapshots.places import KEEP_DAYS

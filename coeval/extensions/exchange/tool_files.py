@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coeval.datasets.file_format import Format
-from coeval.datasets.rating_rows import infer_scale
+from coeval.datasets.rating_rows import infer_scale, share_scale
 from coeval.datasets.source import Source, source_of
 from coeval.datasets.tables.instances import MAX_NAME, name_document
 from coeval.datasets.tables.table import MAX_COLUMNS
@@ -184,7 +184,6 @@ def read_number(text: str) -> float | None:
 
 NOBODY = "unnamed annotator"
 MAX_CRITERIA = 200
-MAX_TASK_STEPS = 11
 
 
 @dataclass(slots=True)
@@ -336,13 +335,6 @@ class Gathering:
             guessed += [] if stated else [f"{shorten(name)} {scale}"]
         told = f"The scales were taken from the scores: {shorten(', '.join(guessed), 300)}."
         return scales, [told] if guessed else []
-
-
-def share_scale(scales: Iterable[Scale]) -> Scale:
-    """Return the criteria's common scale for the task; the default scale if they differ or it is too long."""
-    shared = set(scales)
-    scale = shared.pop() if len(shared) == 1 else Scale()
-    return scale if len(scale.steps) <= MAX_TASK_STEPS else Scale()
 
 
 def name_answer(name: str, system: str, output: str, epoch: int = 1) -> str:
