@@ -11,7 +11,7 @@ from typing import Any
 from coeval.clock import now
 from coeval.extensions.rubrics.scoring import Rubric
 from coeval.store import Database
-from coeval.store.engines.database import append_all, get_row, insert, rows, scalar, to_json
+from coeval.store.engines.database import append_all, get_row, insert, join_ids, rows, scalar, to_json
 from coeval.store.steps import begin_use, empty_before_use, is_in_use
 
 COLUMN = "rubrics"
@@ -349,7 +349,5 @@ def list_places(db: Database, task: int, annotator: int) -> list[tuple[int, bool
 
 
 def list_names(db: Database, people: Sequence[int]) -> dict[int, str]:
-    marks = ", ".join(str(int(person)) for person in people) or "NULL"
-    return {
-        row["id"]: row["name"] for row in rows(db, f"SELECT id, name FROM annotator WHERE id IN ({marks})")
-    }
+    sql = f"SELECT id, name FROM annotator WHERE id IN ({join_ids(people)})"
+    return {row["id"]: row["name"] for row in rows(db, sql)}

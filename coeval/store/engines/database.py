@@ -222,6 +222,11 @@ def chunks(items: Iterable[Any], size: int = 500) -> Iterator[list[Any]]:
         yield batch
 
 
+def join_ids(ids: Iterable[int]) -> str:
+    """Return ids for ``IN (...)``, because SQLite limits the parameters of a statement; NULL if there are none."""
+    return ", ".join(str(int(number)) for number in ids) or "NULL"
+
+
 Stored = TypeVar("Stored")
 
 

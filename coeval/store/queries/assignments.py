@@ -11,7 +11,7 @@ from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Arm, Assignment, Filter, Mark
-from coeval.store.engines.database import Database, append, get_row, rows, scalar
+from coeval.store.engines.database import Database, append, get_row, join_ids, rows, scalar
 
 CONDITION = {Filter.ALL: "1 = 1", Filter.UNFINISHED: "state = 'open'", Filter.FLAGGED: "flagged = 1"}
 
@@ -133,7 +133,7 @@ def refresh_states(
     It updates the whole task, one annotator, or one annotator's instance. If only some lines of an instance
     are requested (``asked``), these suffice.
     """
-    marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
+    marks = join_ids(criteria)
     mine = "".join(
         f" AND {column} = :{column}"
         for column, value in (("annotator", annotator), ("instance", instance))

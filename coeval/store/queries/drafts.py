@@ -19,7 +19,7 @@ from coeval.domain import (
     RowKind,
     Run,
 )
-from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar, to_json
+from coeval.store.engines.database import Database, Record, get_row, insert, join_ids, rows, scalar, to_json
 from coeval.store.queries.tasks import instance_of
 
 # Runs and their drafts.
@@ -223,7 +223,7 @@ def list_undrafted(
 
     With ``retry_unscored``, also yield pairs whose latest draft is unscored.
     """
-    marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
+    marks = join_ids(criteria)
     done = "d.status = 'ok'" if retry_unscored else "1 = 1"
     sql = (
         "SELECT i.id AS instance, c.id AS criterion FROM instance i JOIN criterion c"
@@ -261,7 +261,7 @@ def list_uncompared(
 
     With ``retry_unscored``, an unreadable comparison counts as missing.
     """
-    marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
+    marks = join_ids(criteria)
     read = "AND d.preference IS NOT NULL" if retry_unscored else ""
     sql = (
         "SELECT DISTINCT i.id AS instance, c.id AS criterion, i.position FROM instance i"

@@ -254,12 +254,6 @@ def list_instance_states(
     return [InstanceState(**{name: row[name] for name in InstanceState.__slots__}) for row in states]
 
 
-def list_systems(db: Database, task: int) -> list[str]:
-    """Return the names of a task's systems, sorted."""
-    sql = "SELECT DISTINCT system FROM instance WHERE task = ? AND system <> '' ORDER BY system"
-    return [row["system"] for row in db.query(sql, [task])]
-
-
 def list_remarks(db: Database, instance: int) -> list[Remark]:
     """Return people's latest comments on an instance, in chronological order."""
     remarks = db.query(

@@ -291,8 +291,9 @@ def get_last_instance(db: Database, task: int) -> tuple[int, int]:
 
 
 def list_systems(db: Database, task: int) -> list[str]:
-    """Return the systems of a task's outputs, each once."""
-    return [row["system"] for row in rows(db, "SELECT DISTINCT system FROM instance WHERE task = ?", [task])]
+    """Return the systems of a task's outputs, each once, sorted."""
+    sql = "SELECT DISTINCT system FROM instance WHERE task = ? AND system <> '' ORDER BY system"
+    return [row["system"] for row in rows(db, sql, [task])]
 
 
 def get_position(db: Database, instance: int) -> int:

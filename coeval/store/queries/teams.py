@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from coeval.clock import now
 from coeval.domain.studies import StoppingRule
-from coeval.store.engines.database import Database, get_row, insert, rows, scalar, to_json
+from coeval.store.engines.database import Database, get_row, insert, join_ids, rows, scalar, to_json
 from coeval.store.queries.tasks import record_change
 
 # The task's team, if one was chosen, and the distribution of its work.
@@ -65,12 +65,8 @@ def is_shared_out(db: Database, task: int, members: Sequence[int]) -> bool:
     newest = scalar(db, sql, [task])
     if newest is None:
         return True
-    sql = f"SELECT 1 FROM assignment WHERE annotator IN ({_marks(members)}) AND instance = ?"
+    sql = f"SELECT 1 FROM assignment WHERE annotator IN ({join_ids(members)}) AND instance = ?"
     return bool(scalar(db, sql, [newest]))
-
-
-def _marks(members: Sequence[int]) -> str:
-    return ", ".join(str(int(member)) for member in members) or "NULL"
 
 
 def list_units(db: Database, task: int) -> list[tuple[int, str]]:
@@ -81,7 +77,7 @@ def list_units(db: Database, task: int) -> list[tuple[int, str]]:
 
 def list_given(db: Database, task: int, members: Sequence[int]) -> list[tuple[int, int]]:
     """Return the (annotator, instance) pairs of these people's queues in a task."""
-    sql = f"SELECT annotator, instance FROM assignment WHERE annotator IN ({_marks(members)}) AND task = ?"
+    sql = f"SELECT annotator, instance FROM assignment WHERE annotator IN ({join_ids(members)}) AND task = ?"
     return [(row["annotator"], row["instance"]) for row in rows(db, sql, [task])]
 
 
@@ -89,7 +85,7 @@ def list_judged_by_others(db: Database, task: int, members: Sequence[int]) -> li
     """Return the (annotator, instance) pairs of a task that people other than ``members`` have saved."""
     sql = (
         "SELECT DISTINCT s.annotator, s.instance FROM submission s JOIN instance i ON i.id = s.instance"
-        f" WHERE i.task = ? AND s.annotator NOT IN ({_marks(members)})"
+        f" WHERE i.task = ? AND s.annotator NOT IN ({join_ids(members)})"
     )
     return [(row["annotator"], row["instance"]) for row in rows(db, sql, [task])]
 

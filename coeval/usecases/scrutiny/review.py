@@ -238,7 +238,7 @@ def list_instances(
 def list_systems(context: Context, person: Person, slug: str) -> list[str]:
     """Return the systems that wrote a task's outputs."""
     with context.store.read() as db:
-        return review.list_systems(db, require_task(db, slug).id)
+        return tasks.list_systems(db, require_task(db, slug).id)
 
 
 @use_case(OWNERS)
