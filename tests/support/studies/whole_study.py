@@ -15,7 +15,7 @@ from typing import Any
 
 from coeval.domain import MAX_TEXT, ColumnRole, Instance, Standing
 from coeval.extending import list_extensions
-from coeval.extensions.study_files.queries_schema import STAYS, Shape, get_schema
+from coeval.extensions.study_files.queries_schema import STAYS, Shape, get_schema, get_schema_of
 from coeval.store import Database, Store
 from coeval.store.steps import begin_use
 from coeval.usecases.access import OPERATOR, Context
@@ -180,7 +180,7 @@ def list_last_ids(store: Store) -> Known:
     with store.read() as db:
         return {
             shape.name: db.conn.execute(f"SELECT coalesce(max(rowid), 0) FROM {shape.name}").fetchone()[0]
-            for shape in get_schema().shapes
+            for shape in get_schema_of(db).shapes
         }
 
 
@@ -188,7 +188,7 @@ def snapshot(store: Store, after: Known | None = None) -> dict[str, list[dict[st
     """Every row of every table that travels, ids replaced by the place of what they name."""
     after = after or {}
     with store.read() as db:
-        shapes = [shape for shape in get_schema().shapes if shape.name not in STAYS]
+        shapes = [shape for shape in get_schema_of(db).shapes if shape.name not in STAYS]
         read = {shape.name: _list_rows(db, shape, after.get(shape.name, 0)) for shape in shapes}
     places = {name: {row.get("id"): n for n, row in enumerate(rows)} for name, rows in read.items()}
     tables = {}

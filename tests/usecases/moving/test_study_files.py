@@ -131,6 +131,11 @@ HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
     "an orphan": (with_value("draft_row", "draft", 99), "1 rows of draft_row without its draft"),
     "no time": (with_value("run", "created_at", "yesterday"), "has an invalid created_at: “yesterday”"),
     "no JSON": (with_value("run", "params_json", "{"), "has an invalid params_json"),
+    "a null for JSON": (with_value("run", "params_json", None), "cannot be stored"),
+    "an example without a text": (
+        with_value("run", "examples_json", "[1]", base=1),
+        "contains a setting that this CoEval cannot read",
+    ),
     "a huge id": (with_value("draft", "id", 2**62), "has an invalid id"),
     "a number too large": (with_value("instance", "position", 2**70), "cannot be stored"),
     "half a character": (with_value("instance", "output", "\ud800"), "cannot be stored"),
