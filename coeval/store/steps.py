@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from sqlite_utils import Database as SqliteDatabase
 from sqlite_utils import Migrations
@@ -22,7 +22,6 @@ from sqlite_utils import Migrations
 from coeval.clock import now
 from coeval.errors import StorageError
 from coeval.extending import load_named_parts
-from coeval.store.engines.database import Database
 
 CORE = "coeval"
 """The owner of the core's steps, as databases store it."""
@@ -42,6 +41,16 @@ LAST_COMMIT = "9b4c480a"
 
 def _read_text(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+class Database(Protocol):
+    """The methods of a database that steps use, for either engine."""
+
+    @property
+    def conn(self) -> Any: ...
+    def query(self, sql: str, values: Any = ..., /) -> Iterator[dict[str, Any]]: ...
+    def table(self, name: str, /) -> Any: ...
+    def table_names(self) -> list[str]: ...
 
 
 Function = Callable[[Database], None]
