@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path

@@ -5,7 +5,7 @@ CREATE TABLE "_sqlite_migrations" (
    "name" TEXT,
    "applied_at" TEXT
 );
-INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T01:42:27.766Z');
+INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T01:47:49.416Z');
 CREATE TABLE account (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   kind TEXT NOT NULL CHECK (kind IN ('password', 'huggingface', 'prolific', 'mturk')),
@@ -37,9 +37,10 @@ CREATE TABLE annotator (
   set_group TEXT NOT NULL DEFAULT '' CHECK (set_group IN ('', 'team', 'expert', 'crowd')),
   -- the random name under which browsers keep the person's saves; empty before the first sign-in. Ids are not stable: a
   -- restored snapshot that lacks the latest sign-ups gives their ids to the next people.
-  uid TEXT NOT NULL DEFAULT ''
+  uid TEXT NOT NULL DEFAULT '',
+  import_batch INTEGER REFERENCES import_batch(id) -- the import in progress that added the person; deleted if it fails
 ) STRICT;
-INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T01:42:27.855Z','','d4eb83855928eae5f1f05ef65471cf91');
+INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T01:47:49.564Z','','713b424a4b0256e0672ec4d6913eaf02',NULL);
 CREATE TABLE answer_key (
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -59,17 +60,16 @@ CREATE TABLE arrival (
   proof TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE TABLE asked_line (
-  asking INTEGER NOT NULL REFERENCES asking(id),
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  criterion INTEGER NOT NULL REFERENCES criterion(id),
-  PRIMARY KEY (asking, instance, criterion)
-) STRICT;
-CREATE TABLE asking (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
+  request INTEGER NOT NULL, -- from 1 within a task
+  instance INTEGER REFERENCES instance(id),
+  criterion INTEGER REFERENCES criterion(id),
   judge_hash TEXT NOT NULL,
   asked_by TEXT NOT NULL,
-  asked_at TEXT NOT NULL
+  asked_at TEXT NOT NULL,
+  CHECK ((instance IS NULL) = (criterion IS NULL)),
+  UNIQUE (task, request, instance, criterion)
 ) STRICT;
 CREATE TABLE assignment (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -89,16 +89,10 @@ CREATE TABLE assignment (
   PRIMARY KEY (annotator, task, position),
   UNIQUE (annotator, instance)
 ) STRICT;
-INSERT INTO "assignment" VALUES(1,1,1,1,'assisted','2026-11-27T01:42:27.906Z',NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,1,1,'assisted','2026-11-27T01:47:49.698Z',NULL,'open',0,0);
 INSERT INTO "assignment" VALUES(1,1,2,2,NULL,NULL,NULL,'open',0,0);
 INSERT INTO "assignment" VALUES(1,1,3,3,NULL,NULL,NULL,'open',0,0);
 INSERT INTO "assignment" VALUES(1,1,4,4,NULL,NULL,NULL,'open',0,0);
-CREATE TABLE assistant_score (
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  assistant TEXT NOT NULL,
-  score REAL, -- null if the assistant has no score for the instance
-  PRIMARY KEY (instance, assistant)
-) STRICT;
 CREATE TABLE ballot (
   id INTEGER PRIMARY KEY,
   ballot_round INTEGER NOT NULL REFERENCES ballot_round(id),
@@ -164,7 +158,7 @@ CREATE TABLE criteria_set (
   established_by TEXT NOT NULL,
   UNIQUE (task, version)
 ) STRICT;
-INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T01:42:27.849Z','command line');
+INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T01:47:49.538Z','command line');
 CREATE TABLE criteria_set_member (
   criteria_set INTEGER NOT NULL REFERENCES criteria_set(id),
   position INTEGER NOT NULL,
@@ -194,16 +188,10 @@ CREATE TABLE criterion_guide (
   definition TEXT NOT NULL,
   anchors_json TEXT NOT NULL, -- pairs of a score and its meaning
   examples TEXT NOT NULL,
+  steps TEXT NOT NULL,
+  steps_origin TEXT NOT NULL, -- the model, or human
   set_by TEXT NOT NULL,
   set_at TEXT NOT NULL
-) STRICT;
-CREATE TABLE criterion_steps (
-  id INTEGER PRIMARY KEY,
-  criterion INTEGER NOT NULL REFERENCES criterion(id),
-  text TEXT NOT NULL,
-  origin TEXT NOT NULL,
-  written_by TEXT NOT NULL,
-  written_at TEXT NOT NULL
 ) STRICT;
 CREATE TABLE crowd (
   task INTEGER PRIMARY KEY REFERENCES task(id),
@@ -215,13 +203,6 @@ CREATE TABLE crowd (
   reserve_minutes INTEGER NOT NULL CHECK (reserve_minutes BETWEEN 1 AND 100000),
   settings_json TEXT NOT NULL, -- other settings: texts, codes, pay, pass mark, attention checks
   reason TEXT NOT NULL DEFAULT '' -- why it is not running: 'full' if it paused by itself, empty if an owner decided
-) STRICT;
-CREATE TABLE design_change (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  design_json TEXT NOT NULL,
-  changed_by TEXT NOT NULL,
-  changed_at TEXT NOT NULL
 ) STRICT;
 CREATE TABLE disabling (
   id INTEGER PRIMARY KEY,
@@ -252,14 +233,14 @@ CREATE TABLE draft (
   CHECK ((status = 'ok') = (score IS NOT NULL)),
   UNIQUE (run, instance, criterion, attempt)
 ) STRICT;
-INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
-INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
-INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
-INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
-INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
-INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
-INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
-INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T01:42:27.831Z','[]','');
+INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
+INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
+INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
+INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
+INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
+INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
+INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
+INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
 CREATE TABLE draft_row (
   id INTEGER PRIMARY KEY,
   draft INTEGER NOT NULL REFERENCES draft(id),
@@ -343,12 +324,6 @@ CREATE TABLE first_score (
   active_ms INTEGER,
   UNIQUE (annotator, instance, criterion)
 ) STRICT;
-CREATE TABLE image_host (
-  id INTEGER PRIMARY KEY,
-  hosts TEXT NOT NULL,
-  set_by TEXT NOT NULL,
-  set_at TEXT NOT NULL
-) STRICT;
 CREATE TABLE import_batch (
   id INTEGER PRIMARY KEY,
   slug TEXT NOT NULL,
@@ -357,12 +332,7 @@ CREATE TABLE import_batch (
   started_at TEXT NOT NULL,
   finished_at TEXT
 ) STRICT;
-INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T01:42:27.786Z','2026-11-27T01:42:27.850Z');
-CREATE TABLE import_batch_person (
-  import_batch INTEGER NOT NULL REFERENCES import_batch(id),
-  person INTEGER NOT NULL,
-  PRIMARY KEY (import_batch, person)
-) STRICT;
+INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T01:47:49.490Z','2026-11-27T01:47:49.539Z');
 CREATE TABLE instance (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -381,6 +351,16 @@ INSERT INTO "instance" VALUES(1,1,1,'1a','d1','a','Question 1?','The answer 1 of
 INSERT INTO "instance" VALUES(2,1,2,'1b','d1','b','Question 1?','The answer 1 of b.','','{}');
 INSERT INTO "instance" VALUES(3,1,3,'2a','d2','a','Question 2?','The answer 2 of a.','','{}');
 INSERT INTO "instance" VALUES(4,1,4,'2b','d2','b','Question 2?','The answer 2 of b.','','{}');
+CREATE TABLE instance_score (
+  id INTEGER PRIMARY KEY,
+  instance INTEGER NOT NULL REFERENCES instance(id),
+  assistant TEXT NOT NULL, -- empty for the rating of a run
+  run INTEGER REFERENCES run(id),
+  score REAL, -- null if there is none
+  reason TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  CHECK ((assistant = '') = (run IS NOT NULL))
+) STRICT;
 CREATE TABLE invitation (
   token_hash TEXT PRIMARY KEY,
   annotator INTEGER REFERENCES annotator(id),
@@ -423,7 +403,7 @@ CREATE TABLE lineage (
   sign_in TEXT NOT NULL, -- the kind of sign-in that opened its sessions
   uid_key TEXT NOT NULL -- the secret that makes people's uids: a lost sign-up that is repeated gets the same uid
 ) STRICT;
-INSERT INTO "lineage" VALUES('ef36342304dc133c',0,'','23af3ad645e5fd993e4c14366035811918aebfc0a975d24f88b4b4d4876f3efc');
+INSERT INTO "lineage" VALUES('c739582a9339b00d',0,'','0205ca5c9a27e9f29c90ef7bd1e05b780eff1d9664c83501e55b345d0e9dac4d');
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -440,24 +420,6 @@ CREATE TABLE mark_answer (
   text TEXT NOT NULL,
   answered_by TEXT NOT NULL,
   answered_at TEXT NOT NULL
-) STRICT;
-CREATE TABLE named_owner (
-  name TEXT PRIMARY KEY,
-  subject TEXT NOT NULL, -- the permanent id
-  pinned_at TEXT NOT NULL
-) STRICT;
-CREATE TABLE newcomer (
-  annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
-  network TEXT NOT NULL,
-  came_at TEXT NOT NULL
-) STRICT;
-CREATE TABLE overall_rating (
-  run INTEGER NOT NULL REFERENCES run(id),
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  score REAL,
-  reason TEXT NOT NULL,
-  created_at TEXT NOT NULL,
-  PRIMARY KEY (run, instance)
 ) STRICT;
 CREATE TABLE planted_error (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -489,13 +451,6 @@ CREATE TABLE proposal (
   note TEXT NOT NULL DEFAULT '', -- the origin of the proposal, such as the instance that prompted it
   UNIQUE (ballot_round, position)
 ) STRICT;
-CREATE TABLE queue_tally (
-  annotator INTEGER NOT NULL REFERENCES annotator(id),
-  task INTEGER NOT NULL REFERENCES task(id),
-  finished INTEGER NOT NULL,
-  flagged INTEGER NOT NULL,
-  PRIMARY KEY (annotator, task)
-) STRICT, WITHOUT ROWID;
 CREATE TABLE quote (
   draft_row INTEGER NOT NULL REFERENCES draft_row(id),
   position INTEGER NOT NULL,
@@ -522,6 +477,12 @@ INSERT INTO "quote" VALUES(27,0,'The answer',0,10,'output');
 INSERT INTO "quote" VALUES(28,0,'no such words',NULL,NULL,'output');
 INSERT INTO "quote" VALUES(31,0,'The answer',0,10,'output');
 INSERT INTO "quote" VALUES(32,0,'no such words',NULL,NULL,'output');
+CREATE TABLE recent_event (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,
+  at TEXT NOT NULL,
+  annotator INTEGER REFERENCES annotator(id) -- the new person; null for a refused sign-in
+) STRICT;
 CREATE TABLE repeated_session (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -564,13 +525,6 @@ CREATE TABLE return_request (
   decided_by TEXT,
   decided_at TEXT
 ) STRICT;
-CREATE TABLE round_cancellation (
-  id INTEGER PRIMARY KEY,
-  ballot_round INTEGER NOT NULL REFERENCES ballot_round(id),
-  cancelled INTEGER NOT NULL CHECK (cancelled IN (0, 1)),
-  changed_by TEXT NOT NULL,
-  changed_at TEXT NOT NULL
-) STRICT;
 CREATE TABLE run (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -582,23 +536,18 @@ CREATE TABLE run (
   label TEXT NOT NULL, -- the name of the run for people
   shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1)),
   created_at TEXT NOT NULL,
+  -- the worked examples in its questions: pairs of a document, whose own questions do not show it, and the example
+  examples_json TEXT NOT NULL DEFAULT '[]',
+  base INTEGER REFERENCES run(id), -- the run that people corrected and that this run repeats with examples
   UNIQUE (task, label)
 ) STRICT;
-INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T01:42:27.829Z');
-CREATE TABLE run_archive (
+INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T01:47:49.517Z','[]',NULL);
+CREATE TABLE server_setting (
   id INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES run(id),
-  archived INTEGER NOT NULL CHECK (archived IN (0, 1)),
-  changed_by TEXT NOT NULL,
-  changed_at TEXT NOT NULL
-) STRICT;
-CREATE TABLE run_example (
-  run INTEGER NOT NULL REFERENCES run(id),
-  position INTEGER NOT NULL,
-  base INTEGER NOT NULL REFERENCES run(id), -- the run that was corrected; this run repeats it with examples
-  document TEXT NOT NULL, -- the source of the example, whose own questions do not show it
-  example_json TEXT NOT NULL,
-  PRIMARY KEY (run, position)
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  set_by TEXT NOT NULL, -- empty if sign-in set it
+  set_at TEXT NOT NULL
 ) STRICT;
 CREATE TABLE session (
   token_hash TEXT PRIMARY KEY,
@@ -607,23 +556,7 @@ CREATE TABLE session (
   expires_at TEXT NOT NULL,
   revoked_at TEXT
 ) STRICT;
-INSERT INTO "session" VALUES('382e0f4ee80973e34a89e484055c95f1bdc106468975e3cf94e1ec8c39e8a196',1,'2026-11-27T01:42:27.855Z','2026-12-27T01:42:27.855Z',NULL);
-CREATE TABLE sign_in_failure (
-  id INTEGER PRIMARY KEY,
-  key TEXT NOT NULL,
-  failed_at TEXT NOT NULL
-) STRICT;
-CREATE TABLE stopping_rule (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  width REAL NOT NULL CHECK (width > 0), -- the target half-width of the interval, in points
-  planned INTEGER NOT NULL CHECK (planned > 0), -- documents
-  system_a TEXT NOT NULL, -- the two systems of the difference
-  system_b TEXT NOT NULL,
-  scores_then INTEGER NOT NULL, -- the number of scores when the rule was declared
-  declared_by TEXT NOT NULL,
-  declared_at TEXT NOT NULL
-) STRICT;
+INSERT INTO "session" VALUES('622217e0e6fbc5787ab011627bde541d61c23e0517a905e0e77423edb1f27020',1,'2026-11-27T01:47:49.564Z','2026-12-27T01:47:49.564Z',NULL);
 CREATE TABLE submission (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE, -- the browser's key for one confirm, so that a save that is sent twice is stored once
@@ -645,7 +578,7 @@ CREATE TABLE submission (
   CHECK (shown_score IS NULL OR arm <> 'blind'),
   UNIQUE (annotator, instance, criterion, revision)
 ) STRICT;
-INSERT INTO "submission" VALUES(1,'d44c617b-bce9-47f6-b111-7c4b9f708ff3',1,1,1,1,1,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T01:42:27.914Z',NULL,NULL);
+INSERT INTO "submission" VALUES(1,'80421c12-e6e9-43b1-a3b6-7ffeb31d525a',1,1,1,1,1,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T01:47:49.715Z',NULL,NULL);
 CREATE TABLE submission_row (
   submission INTEGER NOT NULL REFERENCES submission(id),
   position INTEGER NOT NULL,
@@ -704,13 +637,20 @@ CREATE TABLE task (
   reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
   tools TEXT NOT NULL DEFAULT '' -- ids of the tools that an owner turned on, separated by spaces
 ) STRICT;
-INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','5c4a9e73220ee1bdf59fde7251656fcf',0.0,'2026-11-27T01:42:27.786Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
-CREATE TABLE task_archive (
+INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','1727b1919776a88d0f11591f4e3093ea',0.0,'2026-11-27T01:47:49.490Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
+CREATE TABLE task_change (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
-  archived INTEGER NOT NULL CHECK (archived IN (0, 1)),
+  run INTEGER REFERENCES run(id),
+  ballot_round INTEGER REFERENCES ballot_round(id),
+  aside INTEGER CHECK (aside IN (0, 1)),
+  design_json TEXT,
+  stopping_json TEXT,
   changed_by TEXT NOT NULL,
-  changed_at TEXT NOT NULL
+  changed_at TEXT NOT NULL,
+  CHECK (CASE WHEN aside IS NULL THEN 0 ELSE 1 END + CASE WHEN design_json IS NULL THEN 0 ELSE 1 END
+    + CASE WHEN stopping_json IS NULL THEN 0 ELSE 1 END = 1),
+  CHECK (aside IS NOT NULL OR (run IS NULL AND ballot_round IS NULL))
 ) STRICT;
 CREATE TABLE task_source (
   id INTEGER PRIMARY KEY,
@@ -752,26 +692,10 @@ CREATE TABLE withdrawn_work (
   withdrawn_at TEXT NOT NULL,
   delete_after TEXT NOT NULL
 ) STRICT;
-CREATE TABLE wording (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  criterion INTEGER NOT NULL REFERENCES criterion(id),
-  text TEXT NOT NULL,
-  anchors_json TEXT NOT NULL, -- pairs of a score and its meaning
-  why TEXT NOT NULL,
-  model TEXT NOT NULL,
-  proposed_by TEXT NOT NULL,
-  proposed_at TEXT NOT NULL
-) STRICT;
-CREATE TABLE wording_decision (
-  wording INTEGER PRIMARY KEY REFERENCES wording(id),
-  taken INTEGER NOT NULL CHECK (taken IN (0, 1)),
-  decided_by TEXT NOT NULL,
-  decided_at TEXT NOT NULL
-) STRICT;
 CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
     ON "_sqlite_migrations" ("migration_set", "name");
 CREATE UNIQUE INDEX annotator_uid ON annotator (uid) WHERE uid <> '';
+CREATE INDEX annotator_import ON annotator(import_batch) WHERE import_batch IS NOT NULL;
 CREATE VIEW annotator_group AS
 SELECT a.id AS annotator, CASE
     WHEN a.set_group <> '' THEN a.set_group
@@ -782,11 +706,24 @@ CREATE INDEX session_annotator ON session(annotator);
 CREATE INDEX invitation_by_annotator ON invitation(annotator) WHERE annotator IS NOT NULL;
 CREATE INDEX invitation_by_creator ON invitation(creator) WHERE creator IS NOT NULL;
 CREATE INDEX invitation_by_used_by ON invitation(used_by) WHERE used_by IS NOT NULL;
-CREATE INDEX sign_in_failure_key ON sign_in_failure(key, failed_at);
+CREATE INDEX recent_event_key ON recent_event(key, at);
+CREATE INDEX recent_event_annotator ON recent_event(annotator) WHERE annotator IS NOT NULL;
 CREATE UNIQUE INDEX disabling_now ON disabling(annotator) WHERE enabled_at IS NULL;
 CREATE INDEX disabling_by_annotator ON disabling(annotator);
-CREATE INDEX design_change_task ON design_change(task, id);
-CREATE INDEX task_archive_newest ON task_archive(task, id);
+CREATE INDEX server_setting_newest ON server_setting(name, id);
+CREATE INDEX task_change_task ON task_change(task, id);
+CREATE INDEX task_change_run ON task_change(run, id) WHERE run IS NOT NULL;
+CREATE INDEX task_change_round ON task_change(ballot_round, id) WHERE ballot_round IS NOT NULL;
+CREATE VIEW archived_task AS
+  SELECT c.task FROM task_change c WHERE c.aside = 1 AND c.run IS NULL AND c.ballot_round IS NULL AND NOT EXISTS (
+    SELECT 1 FROM task_change later WHERE later.task = c.task AND later.aside IS NOT NULL AND later.run IS NULL
+      AND later.ballot_round IS NULL AND later.id > c.id);
+CREATE VIEW archived_run AS
+  SELECT c.run FROM task_change c WHERE c.aside = 1 AND c.run IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM task_change later WHERE later.run = c.run AND later.id > c.id);
+CREATE VIEW cancelled_round AS
+  SELECT c.ballot_round FROM task_change c WHERE c.aside = 1 AND c.ballot_round IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM task_change later WHERE later.ballot_round = c.ballot_round AND later.id > c.id);
 CREATE INDEX column_role_newest ON column_role(task, name, id);
 CREATE INDEX import_batch_pending ON import_batch(id) WHERE finished_at IS NULL;
 CREATE INDEX import_batch_by_staging ON import_batch(staging) WHERE staging IS NOT NULL;
@@ -794,12 +731,7 @@ CREATE INDEX criterion_guide_criterion ON criterion_guide(criterion, id);
 CREATE VIEW current_criterion_guide AS
   SELECT g.* FROM criterion_guide g WHERE NOT EXISTS (
     SELECT 1 FROM criterion_guide later WHERE later.criterion = g.criterion AND later.id > g.id);
-CREATE INDEX criterion_steps_newest ON criterion_steps(criterion, id);
 CREATE INDEX criteria_set_member_by_criterion ON criteria_set_member(criterion);
-CREATE INDEX round_cancellation_newest ON round_cancellation(ballot_round, id);
-CREATE VIEW cancelled_round AS
-  SELECT c.ballot_round FROM round_cancellation c WHERE c.cancelled = 1 AND NOT EXISTS (
-    SELECT 1 FROM round_cancellation later WHERE later.ballot_round = c.ballot_round AND later.id > c.id);
 CREATE INDEX proposal_by_criterion ON proposal(criterion) WHERE criterion IS NOT NULL;
 CREATE INDEX ballot_by_annotator ON ballot(annotator);
 CREATE VIEW current_ballot AS
@@ -810,15 +742,9 @@ CREATE INDEX vote_by_proposal ON vote(proposal) WHERE proposal IS NOT NULL;
 CREATE INDEX suggestion_task ON suggestion(task, id);
 CREATE INDEX suggestion_by_annotator ON suggestion(annotator);
 CREATE INDEX suggestion_by_instance ON suggestion(instance);
-CREATE INDEX wording_task ON wording(task, id);
-CREATE INDEX wording_by_criterion ON wording(criterion);
+CREATE INDEX run_by_base ON run(base) WHERE base IS NOT NULL;
 CREATE UNIQUE INDEX run_shown ON run(task) WHERE shown = 1;
 CREATE INDEX run_by_criteria_set ON run(criteria_set) WHERE criteria_set IS NOT NULL;
-CREATE INDEX run_archive_newest ON run_archive(run, id);
-CREATE VIEW archived_run AS
-  SELECT a.run FROM run_archive a WHERE a.archived = 1 AND NOT EXISTS (
-    SELECT 1 FROM run_archive later WHERE later.run = a.run AND later.id > a.id);
-CREATE INDEX run_example_by_base ON run_example(base);
 CREATE INDEX draft_by_instance ON draft(instance);
 CREATE INDEX draft_by_criterion ON draft(criterion);
 CREATE INDEX draft_unscored ON draft(id) WHERE status = 'unscored';
@@ -826,7 +752,9 @@ CREATE VIEW current_draft AS
   SELECT d.* FROM draft d WHERE NOT EXISTS (
     SELECT 1 FROM draft later WHERE later.run = d.run AND later.instance = d.instance
       AND later.criterion = d.criterion AND later.attempt > d.attempt);
-CREATE INDEX overall_rating_by_instance ON overall_rating(instance);
+CREATE UNIQUE INDEX instance_score_assistant ON instance_score(instance, assistant) WHERE run IS NULL;
+CREATE UNIQUE INDEX instance_score_run ON instance_score(run, instance) WHERE run IS NOT NULL;
+CREATE INDEX instance_score_by_instance ON instance_score(instance);
 CREATE INDEX comparison_by_criterion ON comparison(criterion);
 CREATE INDEX comparison_by_first ON comparison(first);
 CREATE INDEX comparison_by_second ON comparison(second);
@@ -848,21 +776,6 @@ CREATE INDEX assignment_arm ON assignment(task, arm) WHERE arm IS NOT NULL;
 CREATE INDEX assignment_instance ON assignment(instance) WHERE arm IS NOT NULL;
 CREATE INDEX assignment_by_instance ON assignment(instance);
 CREATE INDEX assignment_by_task ON assignment(task);
-CREATE INDEX queue_tally_by_task ON queue_tally(task);
-CREATE TRIGGER tally_added AFTER INSERT ON assignment WHEN NEW.state = 'finished' OR NEW.flagged BEGIN
-  INSERT INTO queue_tally VALUES (NEW.annotator, NEW.task, NEW.state = 'finished', NEW.flagged)
-    ON CONFLICT DO UPDATE SET finished = finished + excluded.finished, flagged = flagged + excluded.flagged;
-END;
-CREATE TRIGGER tally_changed AFTER UPDATE OF state, flagged ON assignment
-WHEN OLD.state <> NEW.state OR OLD.flagged <> NEW.flagged BEGIN
-  INSERT INTO queue_tally VALUES (NEW.annotator, NEW.task,
-      (NEW.state = 'finished') - (OLD.state = 'finished'), NEW.flagged - OLD.flagged)
-    ON CONFLICT DO UPDATE SET finished = finished + excluded.finished, flagged = flagged + excluded.flagged;
-END;
-CREATE TRIGGER tally_removed AFTER DELETE ON assignment WHEN OLD.state = 'finished' OR OLD.flagged BEGIN
-  UPDATE queue_tally SET finished = finished - (OLD.state = 'finished'), flagged = flagged - OLD.flagged
-    WHERE annotator = OLD.annotator AND task = OLD.task;
-END;
 CREATE INDEX planted_error_by_instance ON planted_error(instance);
 CREATE INDEX planted_error_by_criterion ON planted_error(criterion);
 CREATE INDEX planted_error_by_draft ON planted_error(draft);
@@ -891,14 +804,14 @@ CREATE INDEX mark_by_instance ON mark(instance);
 CREATE INDEX mark_answer_newest ON mark_answer(mark, id);
 CREATE INDEX adjudication_by_criterion ON adjudication(criterion);
 CREATE INDEX adjudication_by_decided_by ON adjudication(decided_by);
-CREATE INDEX asking_newest ON asking(task, id);
-CREATE INDEX asked_line_instance ON asked_line(instance, criterion);
-CREATE INDEX asked_line_by_criterion ON asked_line(criterion);
+CREATE INDEX asked_line_instance ON asked_line(instance, criterion) WHERE instance IS NOT NULL;
+CREATE INDEX asked_line_by_criterion ON asked_line(criterion) WHERE criterion IS NOT NULL;
 CREATE VIEW current_asked_line AS
-  SELECT a.task, l.asking, l.instance, l.criterion FROM asking a JOIN asked_line l ON l.asking = a.id
-  WHERE NOT EXISTS (SELECT 1 FROM asking later WHERE later.task = a.task AND later.id > a.id)
+  SELECT l.* FROM asked_line l
+  WHERE l.instance IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM asked_line later WHERE later.task = l.task AND later.request > l.request)
     AND l.criterion IN (SELECT m.criterion FROM criteria_set_member m
-      JOIN criteria_set s ON s.id = m.criteria_set WHERE s.task = a.task AND NOT EXISTS (
+      JOIN criteria_set s ON s.id = m.criteria_set WHERE s.task = l.task AND NOT EXISTS (
         SELECT 1 FROM criteria_set newer WHERE newer.task = s.task AND newer.version > s.version));
 CREATE INDEX crowd_by_exam ON crowd(exam) WHERE exam IS NOT NULL;
 CREATE UNIQUE INDEX arrival_once ON arrival(task, annotator, study, session);
@@ -928,10 +841,8 @@ CREATE INDEX return_request_task ON return_request(task, annotator, id);
 CREATE INDEX return_request_annotator ON return_request(annotator);
 CREATE UNIQUE INDEX repeated_session_once ON repeated_session(task, annotator, study, session);
 CREATE INDEX repeated_session_annotator ON repeated_session(annotator);
-CREATE INDEX newcomer_network ON newcomer(network, came_at);
 CREATE INDEX withdrawn_work_due ON withdrawn_work(delete_after);
 CREATE INDEX withdrawn_work_task ON withdrawn_work(task, annotator);
 CREATE INDEX withdrawn_work_annotator ON withdrawn_work(annotator);
 CREATE INDEX withdrawn_work_arrival ON withdrawn_work(arrival);
-CREATE INDEX stopping_rule_newest ON stopping_rule(task, id);
 COMMIT;
