@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coeval.extensions.judge.runtime.drift import Check
     from coeval.extensions.judge.runtime.judge import Asked, Judge
 
-KINDS = "seal|learn|examples|wording|people|certify|take|bridge|run|gate|check|schema"
+KINDS = "seal|learn|examples|wording|people|certify|take|audit|bridge|run|gate|check|schema"
 
 
 def add_judge(parsers: Parsers) -> None:

@@ -1,4 +1,4 @@
-"""``python -m coeval judge seal|learn|examples|wording|people|certify|take|bridge``: make a judge from a study."""
+"""``python -m coeval judge seal|learn|...|take|audit|bridge``: make, audit and replace a judge in a study."""
 
 from __future__ import annotations
 
@@ -87,6 +87,19 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     take.add_argument("--texts", action="store_true", help="include the texts that `judge check` needs")
     add_judging_options(take)
     take.set_defaults(command=_take)
+    audit = kinds.add_parser(
+        "audit",
+        parents=[task, reporting],
+        help="compare a judge with people: false accepts first, then biases",
+    )
+    audit.add_argument("--run", **RUN)
+    audit.add_argument(
+        "--threshold",
+        type=float,
+        metavar="SCORE",
+        help="lowest passing score (default: the middle of the scale)",
+    )
+    audit.set_defaults(command=_audit)
     bridge = kinds.add_parser(
         "bridge", parents=[task, reporting], help="link a new judge to the old one, and restate old results"
     )
@@ -280,6 +293,16 @@ def _take(context: Context, options: argparse.Namespace) -> None:
     signer = judge.signature.key if judge.signature else ""
     written = {"path": options.out, "judge": judge.name, "hash": judge.hash, "signed_by": signer}
     report(options, written, [f"{options.out}: {describe_judge(judge)}"])
+
+
+def _audit(context: Context, options: argparse.Namespace) -> None:
+    from coeval.extensions.judge.audits import audit_run
+
+    audit = audit_run(context, OPERATOR, options.task, options.run, options.threshold)
+    if options.json:
+        print_json(audit.describe())
+    else:
+        print(*audit.sentences, sep="\n")
 
 
 def _bridge(context: Context, options: argparse.Namespace) -> None:

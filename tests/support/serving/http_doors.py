@@ -784,6 +784,7 @@ ELSEWHERE = {
     "coeval.usecases.criteria_sets.establish_list": "cli/files.py usecases/study_outlines.py",
     "coeval.extensions.rubrics.drafting.list_rubrics_runs": "extensions/rubrics/commands.py",
     "coeval.extensions.rubrics.drafting.show_rubrics_run": "extensions/rubrics/commands.py",
+    "coeval.extensions.judge.audits.audit_run": "extensions/judge/commands_study.py",
     "coeval.extensions.judge.deferred_lines.list_deferred": "extensions/judge/commands_study.py",
     "coeval.extensions.spans.annotation.list_span_runs": "extensions/spans/commands.py",
     "coeval.extensions.spans.drafting.draft_spans": "extensions/spans/commands.py",
