@@ -264,6 +264,10 @@ def test_an_owner_bridges_two_judges_and_a_researcher_reads_what_flips(bridged: 
     page.goto(f"{bridged}/?task=demo&tab=judge")
     shown = page.locator("#judge-bridge")
     shown.get_by_text("There is no bridge yet.").wait_for()
+    page.get_by_role("button", name="Audit this judge").click()
+    first = page.locator("#judge-audited li").first
+    first.get_by_text("outputs that people failed (below 3), it passed").wait_for()
+    assert "not measured here: it scores one output" in page.locator("#judge-audited").inner_text()
     page.get_by_role("button", name="Build the bridge").click()
     shown.get_by_text("2 flip, and 1 cannot be told").first.wait_for()
     assert "people scored outputs of both judges" in shown.locator(".banner").inner_text()

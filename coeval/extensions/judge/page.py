@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from coeval.domain import Person, Role
 from coeval.errors import InputError
 from coeval.extensions.judge import certification, deferred_lines
+from coeval.extensions.judge.audits import audit_run
 from coeval.extensions.judge.bridges import get_bridge
 from coeval.extensions.judge.certificate.figures import MARGIN
 from coeval.extensions.judge.certificate.html_page import render_page
@@ -210,7 +211,7 @@ class JudgeTab(StudyTab):
                 self.bridge = BridgeBox(self.context, self.task)
         self.outputs = [
             self.closed, self.steps, self.seal, self.sealing, self.asking, self.learned, self.learning, self.run,
-            self.openings, self.certifying, self.typed, self.certificate,
+            self.audit, self.openings, self.certifying, self.typed, self.certificate,
         ]  # fmt: skip
         for box in (self.examples, self.wording, self.people, self.supplied, self.bridge):
             self.outputs += box.outputs
@@ -252,6 +253,9 @@ class JudgeTab(StudyTab):
                 learn = gr.Button(
                     "Learn and freeze", variant="primary", elem_id="judge-learn", scale=0, min_width=180
                 )
+                audit = gr.Button("Audit this judge", elem_id="judge-audit", scale=0, min_width=180)
+            self.audit = View(elem_id="judge-audited")
+            self.on(audit.click, self.on_audit, [self.run], [self.audit], **LONG)
             self.learned = View(elem_id="judge-learned")
             self.examples = ExamplesBox(self.context, self.task)
             self.wording = WordingBox(self.context, self.task)
@@ -328,6 +332,7 @@ class JudgeTab(StudyTab):
             self.learning: gr.Row(visible=owner and state.seal is not None and bool(labels)),
             self.run: gr.Dropdown(labels, value=start),
             self.learned: view,
+            self.audit: None,
         }
 
     def _closed(self, words: Node) -> Update:
@@ -351,6 +356,10 @@ class JudgeTab(StudyTab):
     def on_learn(self, person: Person, slug: str, run: str | None) -> Update:
         fit_judge(self.context, person, need_task(slug), run or "")
         return self.load(person, slug)
+
+    def on_audit(self, person: Person, slug: str, run: str | None) -> Update:
+        audit = audit_run(self.context, person, need_task(slug), run or "")
+        return {self.audit: el("ul", *(el("li", sentence) for sentence in audit.sentences))}
 
     def on_certify(self, person: Person, slug: str, typed: str | None, margin: float | None) -> Update:
         certification.certify(self.context, person, need_task(slug), typed or "", _share(margin, "a margin"))
