@@ -1,8 +1,10 @@
-"""The results of statistics: estimates, small tables, resampled intervals, adjusted p-values."""
+"""The results of statistics: estimates, the reasons of undefined ones, intervals with t, and adjusted p-values."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -225,6 +227,115 @@ def _label(entry: Any, position: int) -> str:
             if entry.get(key) is not None:
                 return str(entry[key])
     return str(position)
+
+
+# Undefined values of a report, with reasons, in sentences.
+
+SOME = 3
+"""The largest number of undefined values with the same reason that are named; more are only counted."""
+
+WORDS = {
+    "humans": "alpha of people",
+    "humans_and_llm": "alpha of people and model",
+    "headline": "alpha",
+    "pooled": "pooled alpha",
+    "ac1": "AC1",
+    "ac2": "AC2",
+    "percent": "percent agreement",
+    "fleiss": "Fleiss' kappa",
+    "kept": "the share of drafted scores kept",
+    "pairwise": "alpha of two raters",
+    "alpha_before": "alpha before the draft was shown",
+    "alpha_after": "alpha after it was shown",
+    "adoption": "the increase in using the draft's score",
+    "pull": "the pull of the draft",
+    "lines_caught": "the share of planted lines caught",
+    "same_before": "the share equal to the draft before it was shown",
+    "same_after": "the share equal to it after",
+    "towards": "the share moved towards the draft",
+    "away": "the share moved away from it",
+    "winning_rate": "the alt-test's winning rate",
+    "advantage_probability": "the alt-test's advantage probability",
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "kendall": "tau-b",
+    "exact": "how often the model equals the people's median",
+    "within_one": "how often it is within one point",
+    "bias": "the model minus the people's median",
+    "mae": "its mean distance",
+    "mean_change": "the mean change of a score",
+    "human_mean": "the people's mean",
+    "llm_mean": "the model's mean",
+    "mean_seconds": "the mean time",
+    "median_seconds": "the median time",
+    "mean_seconds_idle_cut": "the mean time without pauses",
+    "mean_active_seconds": "the mean time at work",
+    "approve": "the share approved",
+    "revise": "the share revised",
+    "delete": "the share deleted",
+    "add": "the share added",
+    "share": "the share of quotes not found",
+    "worded_by_model": "the share of final criteria in the model's wording",
+    "reduced": "the reduction of scores outside the majority",
+    "t": "Williams' t",
+    "gap": "the difference of two judges",
+}
+"""The names of the document's values in sentences."""
+
+OF_MEASURES = {
+    "shown": "the value with the draft",
+    "blind": "the value without it",
+    "difference": "the effect of the draft",
+}
+"""The names of a measure's parts, for an arm."""
+
+LEVELS = ("nominal", "ordinal", "interval", "dataset", "document", "system")
+"""Parts of a value's place that name its level."""
+
+
+def section_notes(sections: dict[str, Any]) -> list[str]:
+    """Return one sentence per reason for undefined values."""
+    by_reason: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in reasons(sections):
+        where, why = line.split(" is undefined: ", 1)
+        by_reason[where.split(".")[0].split("[")[0], why.rstrip(".")].append(where)
+    return [_sentence(why, places) for (_, why), places in by_reason.items()]
+
+
+def _sentence(why: str, places: list[str]) -> str:
+    """Return a sentence about the values that are undefined for this reason.
+
+    >>> _sentence("no blind scores yet", ["drafts.pull", "drafts.adoption.value"])
+    "No blind scores yet: the pull of the draft and the increase in using the draft's score are undefined."
+    """
+    names = list(dict.fromkeys(value_name(place) for place in places))
+    head = why[:1].upper() + why[1:]
+    if len(names) <= SOME:
+        return f"{head}: {listed(names)} {'is' if len(names) == 1 else 'are'} undefined."
+    return f"{head}: {len(names)} values are undefined, such as {listed(names[:SOME])}."
+
+
+def value_name(place: str) -> str:
+    """Return the name of a value in the document, from its place.
+
+    >>> value_name("alignment.runs[judge 1].per_criterion[Be true.].correlations.document.kendall")
+    'tau-b at document level (judge 1, Be true.)'
+    >>> value_name("agreement.humans.ordinal")
+    'ordinal alpha of people'
+    >>> value_name("drafts.arms[assisted].measures[seconds].difference.value")
+    'the effect of the draft (assisted, seconds)'
+    """
+    of = re.findall(r"\[([^\]]*)\]", place)
+    parts = [part for part in re.sub(r"\[[^\]]*\]", "", place).split(".") if part != "value"]
+    name = next((WORDS[part] for part in reversed(parts) if part in WORDS), parts[-1].replace("_", " "))
+    level = next((part for part in reversed(parts) if part in LEVELS), "")
+    if "measures" in parts:
+        name = OF_MEASURES[parts[-1]]
+    if level in ("nominal", "ordinal", "interval") and name.startswith("alpha"):
+        name = f"{level} {name}"
+    elif level and level in parts[-2:-1]:
+        name = f"{name} at {level} level"
+    return f"{name} ({', '.join(of)})" if of else name
 
 
 NO_ERROR = 1e-12

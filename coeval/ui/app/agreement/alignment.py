@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, section_notes
 from coeval.stats.judges.correlation import LEVELS
 from coeval.stats.report.activity import Distribution, compared_distributions, quotes_section, quotes_tables
 from coeval.stats.report.alignment import AlignmentSection, alignment_section, alignment_tables
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED
-from coeval.stats.report.document import section_notes
 from coeval.stats.report.model_vs_people import JudgeRow
 from coeval.ui.app.agreement.figures import (
     Figure,

@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.arm_contrasts import FirstEffect, FirstShares
-from coeval.stats.estimates import Estimate, Spelled
+from coeval.stats.estimates import Estimate, Spelled, section_notes
 from coeval.stats.report.agreement import arm_counts, describe_arms
 from coeval.stats.report.answer import describe_effects
-from coeval.stats.report.document import section_notes
 from coeval.stats.report.draft_account import (
     TITLES,
     ArmAccount,

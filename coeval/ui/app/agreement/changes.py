@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.actions import ACTIONS, KINDS, ActionRates, Rates
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, section_notes
 from coeval.stats.report.activity import (
     ScoreChangeSection,
     actions_section,
@@ -19,7 +19,6 @@ from coeval.stats.report.activity import (
     score_change_tables,
     score_moves,
 )
-from coeval.stats.report.document import section_notes
 from coeval.ui.app.agreement.figures import NO_PLANTED, Figure, Get, Page, crossed, message, show_table, tile
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import percent, plain_number, plural

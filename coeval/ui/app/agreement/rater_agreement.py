@@ -11,7 +11,7 @@ import pandas as pd
 from coeval.stats.actions import ActionRates
 from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE
 from coeval.stats.agreement.two_raters import RaterPair
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, section_notes
 from coeval.stats.frames import LLM, list_criteria
 from coeval.stats.report.activity import actions_section, score_change_section
 from coeval.stats.report.agreement import (
@@ -22,7 +22,7 @@ from coeval.stats.report.agreement import (
     people_alphas,
 )
 from coeval.stats.report.answer import build_answer
-from coeval.stats.report.document import missing_section, section_notes
+from coeval.stats.report.document import missing_section
 from coeval.stats.report.draft_account import draft_effects_section
 from coeval.ui.app.agreement.assistance import pull_tile
 from coeval.ui.app.agreement.changes import actions_figure, kept_tile

@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.clusters import ROUGH_BELOW
-from coeval.stats.estimates import Estimate, listed
+from coeval.stats.estimates import Estimate, listed, section_notes
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED
-from coeval.stats.report.document import section_notes
 from coeval.stats.report.pairwise_strengths import list_compared
 from coeval.stats.report.systems import SystemRow, shared_scale, systems_section, systems_tables
 from coeval.ui.app.agreement.figures import (

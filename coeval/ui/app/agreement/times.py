@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.actions import TimeSpent
+from coeval.stats.estimates import section_notes
 from coeval.stats.report.activity import time_curves, time_section, time_tables
-from coeval.stats.report.document import section_notes
 from coeval.ui.app.agreement.figures import Figure, Get, Page, message, show_table, tile
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import numbered, plain_number, plural
