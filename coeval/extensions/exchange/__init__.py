@@ -22,6 +22,7 @@ extension = Extension(
         "annotation_tools:DOCCANO_FORMAT",
         "annotation_tools:POTATO_FORMAT",
         "annotation_tools:ARGILLA_FORMAT",
+        "label_studio_min:FORMAT",
         "label_studio:FORMAT",
     ),
     exports=(

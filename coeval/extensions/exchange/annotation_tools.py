@@ -21,7 +21,7 @@ from coeval.datasets.source import Source
 from coeval.datasets.text import find_json
 from coeval.domain import Instance, Scale
 from coeval.errors import InputError
-from coeval.extensions.exchange.records import Results, is_label, read_answer
+from coeval.extensions.exchange.records import Fields, Results, is_label, read_answer
 from coeval.extensions.exchange.tool_files import (
     NOBODY,
     Gathering,
@@ -45,6 +45,7 @@ def _is_records(path: Path) -> bool:
 
 def _read_argilla(path: Path, gathering: Gathering) -> None:
     records = list(load_records(path))
+    Fields("", kept="id fields metadata responses suggestions").count_others(gathering, records)
     written = {
         name for record in records for name, given in _list_values(record) if not _may_be_chosen(given)
     }

@@ -29,8 +29,8 @@ _USED = re.compile(
 )
 """The names of measurements of tokens, time and cost, which say nothing of an answer."""
 _FIELDS = Fields(
-    "adapter_spec model request_states instance id input text references output tags split perturbation name mean "
-    "stats train_trial_index reference_index request prompt messages result completions thinking instance_id",
+    "adapter_spec adapter_spec.model request_states instance id input text references output tags split perturbation "
+    "name mean stats train_trial_index reference_index request prompt messages result completions thinking instance_id",
     kept="output_mapping annotations",
 )
 _CORRECT = "correct"

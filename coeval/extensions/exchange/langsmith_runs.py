@@ -23,7 +23,7 @@ _PEOPLE = ("app", "annotation_queue")
 """The sources of feedback that people gave in LangSmith. Feedback over the API is a person's if it names one."""
 _FIELDS = Fields(
     "runs child_runs id run_type name trace_id parent_run_id dotted_order start_time error tags extra run_id key score "
-    "feedback_source type user_name user_id comment modified_at created_at",
+    "feedback_source type user_name user_id comment modified_at",
     kept="inputs outputs metadata value correction",
 )
 _SET_BY_LANGSMITH = ("ls_", "LANGSMITH", "LANGCHAIN", "usage_metadata", "revision_id")

@@ -57,6 +57,7 @@ def _read_sample(sample: Node, task: str, system: str, gathering: Gathering) -> 
         context["log-probabilities"] = "\n".join(f"{chance:g} {choice}" for chance, choice in ranked)
     else:
         gathering.left["Further answers to a request, left out"] += sum(map(len, answers)) - 1
+        gathering.left["Settings of requests, left out"] += sum(len(request) > 1 for request in requests)
     key = name_answer(f"{task} {sample.get('doc_id').text()}", system, output)
     reference = sample.get("target").text()
     built = build_instance(key, question, output, system=system, reference=reference, context=context)

@@ -25,7 +25,7 @@ _ERROR = ("error_code", "error_message")
 _FIELDS = Fields(
     "info data spans trace_id span_id parent_span_id parent_id name start_time_unix_nano start_time attributes "
     "assessments assessment_name source source_type source_id feedback error error_code error_message valid rationale "
-    f"create_time last_update_time metadata expectation {_KIND} {_MODEL} {MARK}",
+    f"last_update_time metadata expectation {_KIND} {_MODEL} {MARK}",
     kept=f"value tags trace_metadata {_GIVEN} {_MADE}",
 )
 _PERSON = "HUMAN"
@@ -93,6 +93,7 @@ def _read_assessment(assessment: Node, trace: str, gathering: Gathering) -> None
         return
     if assessment.get("span_id").value is not None:
         gathering.left["Assessments of a span, kept for its trace"] += 1
+    gathering.left["Times of scores by judges, left out"] += kind != _PERSON
     feedback = assessment.get("feedback")
     shared = Judgment(
         instance=trace,

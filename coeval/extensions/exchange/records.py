@@ -166,7 +166,7 @@ class Fields:
         for record in records:
             _count_unread(record.value, "", *self.names, unread)
         if unread:
-            names = shorten(", ".join(sorted(unread)), 400)
+            names = shorten(", ".join(sorted(unread)), 1_000)
             gathering.left[f"Values in fields that a study does not have ({names}), left out"] += (
                 unread.total()
             )

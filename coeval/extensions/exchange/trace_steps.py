@@ -201,13 +201,13 @@ def add_trace(
     """Add a trace as an instance, and return whether it has an answer. A note counts the spans without a turn."""
     turns, root = write_conversation(steps)
     question, output = split_turns(turns)
-    given = read_words(root.given)
-    kept = {
-        **(context or {}),
-        **({} if given in question or read_turns(root.given, "user")[0] in turns else {"input": given}),
-    }
+    given = read_words(root.given).strip()
+    told = given in question or all(turn in turns for turn in read_turns(root.given, "user"))
+    kept = {**(context or {}), **({} if told else {"input": given})}
     model = next((step.model for step in steps if step.kind is StepKind.MODEL and step.model), "")
     others = sum(step.kind is StepKind.OTHER for step in steps if step is not root)
+    settings = sum(count_settings(step) for step in steps if step.kind is StepKind.MODEL)
+    gathering.left["Settings, tools and tokens beside the messages of a model, left out"] += settings
     gathering.left["Spans without a model or a tool, shown by the steps inside them"] += others
     instance = build_instance(
         key, question, output, system=model or root.name, reference=reference, context=kept

@@ -9,6 +9,7 @@ already.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_records, peek_records
@@ -21,14 +22,17 @@ from coeval.extensions.exchange.tool_files import (
     read_number,
     tool_format,
 )
-from coeval.extensions.exchange.trace_steps import decode
+from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, decode
 
 LANGFUSE = "Langfuse"
-_LANGFUSE_FIELDS = Fields(
-    "data id name input output model providedModelName provided_model_name internal_model_id scores observations "
-    "subject traceId trace_id observationId observation_id source dataType data_type value stringValue string_value "
-    "comment authorUserId author_user_id timestamp updatedAt updated_at",
-    kept="metadata input output",
+_TRACE_FIELDS = Fields(
+    "id name model providedModelName provided_model_name internal_model_id observations type parentObservationId "
+    "parent_observation_id startTime start_time",
+    kept="metadata input output scores",
+)
+_SCORE_FIELDS = Fields(
+    "subject subject.id name traceId trace_id observationId observation_id source dataType data_type value stringValue "
+    f"string_value comment authorUserId author_user_id timestamp metadata {ANNOTATOR} {MARK}"
 )
 _SOURCES = ("ANNOTATION", "API", "EVAL")
 _TRACE = ("traceId", "trace_id")
@@ -63,9 +67,9 @@ def _fits_langfuse(path: Path) -> bool:
 
 def _read_langfuse(path: Path, gathering: Gathering) -> None:
     records = list(load_records(path))
-    _LANGFUSE_FIELDS.count_others(gathering, records)
     for record in records:
         if _is_trace(record):
+            _TRACE_FIELDS.count_others(gathering, [record])
             _read_trace(record, gathering)
         elif _is_score(record):
             _read_score(record, gathering)
@@ -73,23 +77,53 @@ def _read_langfuse(path: Path, gathering: Gathering) -> None:
             gathering.left["Records that are neither a score nor a trace, left out"] += 1
 
 
-def _read_trace(trace: Node, gathering: Gathering) -> None:
-    key = trace.get("id").name()
-    about = ("model", "providedModelName", "provided_model_name", "internal_model_id", "name")
+_STEPS = {"GENERATION": StepKind.MODEL, "TOOL": StepKind.TOOL, "RETRIEVER": StepKind.TOOL}
+_MODEL = ("model", "providedModelName", "provided_model_name", "internal_model_id")
+
+
+def _read_observation(observation: Node) -> Step:
+    return Step(
+        id=observation.get("id").name(),
+        parent=observation.get("parentObservationId", "parent_observation_id").name(),
+        kind=_STEPS.get(observation.get("type").name().upper(), StepKind.OTHER),
+        name=observation.get("name").name(), order=observation.get("startTime", "start_time").text(),
+        given=observation.get("input"), made=observation.get("output"), system=Node(None, observation.place),
+        model=observation.get(*_MODEL).name(),
+    )  # fmt: skip
+
+
+def _add_trace(trace: Node, key: str, gathering: Gathering) -> bool:
+    """Add a trace: with its observations it is a conversation, otherwise an input and an output."""
+    context = {"metadata": trace.get("metadata").text()}
+    observations = [each for each in trace.get("observations").items() if isinstance(each.value, dict)]
+    gathering.left["Ids of observations without their content, left out"] += len(
+        trace.get("observations").items()
+    ) - len(observations)
+    if observations:
+        root = replace(_read_observation(trace), id="", order="")
+        return add_trace(
+            gathering, key, [root, *map(_read_observation, observations)], trace.place, context=context
+        )
     instance = build_instance(
         key,
         trace.get("input").chat(),
         trace.get("output").chat(),
-        system=trace.get(*about).name(),
-        context={"metadata": trace.get("metadata").text()},
+        system=trace.get(*_MODEL, "name").name(),
+        context=context,
     )
-    if gathering.add_instance(instance, trace.place):
+    return gathering.add_instance(instance, trace.place)
+
+
+def _read_trace(trace: Node, gathering: Gathering) -> None:
+    key = trace.get("id").name()
+    if _add_trace(trace, key, gathering):
         for score in trace.get("scores").items():
             if isinstance(score.value, dict):  # if the file has only their ids, there is nothing to read
                 _read_score(score, gathering, key)
 
 
 def _read_score(score: Node, gathering: Gathering, trace: str = "") -> None:
+    _SCORE_FIELDS.count_others(gathering, [score])
     subject = score.get("subject")
     key = score.get(*_OBSERVATION, *_TRACE).name() or subject.get("id").name() or trace
     criterion = score.get("name").name()

@@ -38,10 +38,22 @@ COVERED = {
     "trace_metadata": "Tags and metadata that MLflow set itself",
     "tags": "Tags and metadata that MLflow set itself",
     "metadata": "Metadata that LangSmith set itself",
+    "arguments": "Settings of requests",
+    "last_update_time": "Times of scores by judges",
     "assertion": "Types and values of assertions",
     "stats": "Measurements of tokens, time and cost",
 }
 """Notes that count what is inside a field without its name."""
+
+
+STRUCTURE = frozenset((
+    "id", "trace_id", "span_id", "_server_id",  # say what belongs together
+    "start_time", "start_time_unix_nano", "dotted_order",  # order the steps
+    "run_type", "source_type", "type", "mlflow.spanType", "dataType", "role", "to_name",  # say of what kind a value is
+    "name",  # of a step without a tool
+    "value", "stringValue",  # the same value as a number and as a text
+))  # fmt: skip
+"""Fields that order and connect the others. Most changes of them change nothing that a person could read."""
 
 
 def read(path: Path) -> Any:
@@ -87,9 +99,8 @@ def change(value: Any, way: tuple[Any, ...], empty: Any = VALUE) -> Any:
 
 def is_counted(study: Study, names: list[str]) -> bool:
     notes = "\n".join(study.notes)
-    return any(re.search(rf"\b{re.escape(name)}\b", notes) for name in names) or any(
-        COVERED.get(name, "-") in notes for name in names
-    )
+    named = any(re.search(rf"\b{re.escape(name)}\b", notes) for name in names)
+    return named or any(COVERED[name] in notes for name in names if name in COVERED)
 
 
 @pytest.mark.parametrize("format", FILES)
@@ -103,8 +114,10 @@ def test_a_value_in_any_field_is_in_the_study_or_in_the_notes(tmp_path: Path, fo
     for file in files:
         whole = read(file)
         for names, way in pick_ways(whole):
-            if not any(is_seen(file, change(whole, way, empty), before, names, path, format)
-                       for empty in (VALUE, {"further": VALUE})):  # fmt: skip
+            changed = [change(whole, way, empty) for empty in (VALUE, {"further": VALUE})]
+            if names[-1] not in STRUCTURE and not any(
+                is_seen(file, value, before, names, path, format) for value in changed
+            ):
                 lost.append(".".join(names))
         write(file, whole)
     assert not lost, ", ".join(lost)

@@ -32,6 +32,7 @@ FILES = {
     "mlflow_traces.json": "mlflow",
     "otel_spans.json": "opentelemetry",
     "label_studio.json": "label-studio",
+    "label_studio_min.json": "label-studio-min",
     "langfuse_scores.json": "langfuse",
     "langfuse_traces.json": "langfuse",
     "phoenix_spans.jsonl": "phoenix",

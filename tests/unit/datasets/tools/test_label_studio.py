@@ -234,3 +234,33 @@ def test_two_accounts_with_one_name_are_two_people(tmp_path: Path) -> None:
     people = [{"id": n, "first_name": "Ann", "last_name": "Lee"} for n in (3, 8)]
     study = load_choices(tmp_path, [choose(1, people[0], "4"), choose(2, people[1], "2")])
     assert {(s.person, s.score) for s in study.submissions} == {("Ann Lee (3)", 4), ("Ann Lee (8)", 2)}
+
+
+@pytest.mark.parametrize("name", ["label_studio_min.json", "label_studio_min.csv"])
+def test_the_short_exports_have_the_same_scores(name: str) -> None:
+    path = DATA.parent / name
+    assert find_format(path).name == "label-studio-min"
+    study = load_study(path, slug="t")
+    assert given(study) == {
+        ("ann@example.org", "7", "quality"): 4, ("bo@example.org", "7", "quality"): 5,
+        ("ann@example.org", "8", "quality"): 2,
+        ("ann@example.org", "7", "tone: warm"): 1, ("ann@example.org", "7", "tone: curt"): 0,
+        ("bo@example.org", "7", "tone: warm"): 1, ("bo@example.org", "7", "tone: curt"): 1,
+        ("ann@example.org", "8", "tone: warm"): 0, ("ann@example.org", "8", "tone: curt"): 1,
+    }  # fmt: skip
+    beans = study.instances[0]
+    assert (beans.input, beans.output, beans.context) == ("When do I sow beans?", "In May. 🌱", {"row": "3"})
+    assert [row.text for work in study.submissions for row in work.rows if "month" in row.text] == [
+        "It names the month."
+    ]
+    assert study.submissions[0].active_ms == 3500 and study.submissions[0].submitted_at.startswith(
+        "2026-03-01T12"
+    )
+
+
+def test_ratings_of_an_older_short_export_are_found_by_their_values(tmp_path: Path) -> None:
+    record = {"question": "Q?", "answer": "A", "annotator": 12, "annotation_id": 1, "lead_time": 3}
+    records = [{"id": n, **record, "quality": f"{3 + n}"} for n in (1, 2)]
+    study = load_study(write(tmp_path / "a.json", records), slug="t")
+    assert given(study) == {("12", "1", "quality"): 4, ("12", "2", "quality"): 5}
+    assert "Fields taken for ratings (quality): 1." in study.notes

@@ -237,3 +237,30 @@ def test_the_items_of_openais_responses_are_turns() -> None:
     turns = read_turns(Node({"output": output, "instructions": "Be brief."}, "x"), "assistant")
     assert turns == [Turn("system", "Be brief."), Turn("assistant", "Look."), Turn("tool call: find", "{}"),
                      Turn("tool result: find", "May"), Turn("assistant", "In May.")]  # fmt: skip
+
+
+def test_a_trace_of_langfuse_with_observations_is_a_conversation(tmp_path: Path) -> None:
+    def observation(kind: str, name: str, start: str, given: Any, made: Any) -> dict[str, Any]:
+        return {"id": name, "parentObservationId": None, "type": kind, "name": name, "startTime": start,
+                "input": given, "output": made, "model": "gardener-1" if kind == "GENERATION" else None}  # fmt: skip
+
+    asked = [{"role": "user", "content": "When do I sow beans?"}]
+    call = {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "find", "arguments": "{}"}}]}
+    made = [*asked, call, {"role": "tool", "tool_call_id": "c", "content": "May"}]
+    trace = {"id": "t1", "projectId": "p", "name": "garden", "timestamp": "2026-03-01T12:00:00Z",
+             "input": {"question": "When do I sow beans?"}, "output": "In May.", "observations": [
+        observation("GENERATION", "g1", "2026-03-01T12:00:01Z", asked, call),
+        observation("TOOL", "find", "2026-03-01T12:00:02Z", {}, "May"),
+        observation("GENERATION", "g2", "2026-03-01T12:00:03Z", made, {"role": "assistant", "content": "In May."})],
+        "scores": [{"name": "kind", "value": 4, "dataType": "NUMERIC", "source": "API", "traceId": "t1"}]}  # fmt: skip
+    path = tmp_path / "traces.json"
+    path.write_text(json.dumps([trace]))
+    study = load_study(path, slug="t")
+    (instance,) = study.instances
+    assert (instance.external_id, instance.input) == ("t1", "When do I sow beans?")
+    assert [turn.role for turn in read_chat(instance.output)] == [
+        "tool call: find",
+        "tool result: find",
+        "assistant",
+    ]
+    assert instance.system == "gardener-1" and judged(study) == {("Langfuse api", "kind", 4)}
