@@ -179,7 +179,8 @@ export class BallotScreen {
     const { kept } = this.editor;
     const place = `ballot:${round}`;
     const earlier = kept.places('ballot:').find((other) => other !== place && kept.get(other)?.edited);
-    const work = this.part === 'ballot' && earlier && !kept.get(place)?.edited && kept.get(earlier);
+    if (!earlier || this.part !== 'ballot' || kept.get(place)?.edited) return false;
+    const work = kept.get(earlier);
     if (!work?.texts) return false;
     const ids = new Map(rows.map(({ id, text }) => [text, id]));
     const texts = work.texts;

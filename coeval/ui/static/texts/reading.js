@@ -3,7 +3,7 @@
 import { button, el, fill, inSentence, kbd } from '../core/dom.js';
 import { tr, trParts } from '../core/words.js';
 import { imageNodes, parseText, renderText, selectedSource, unfold } from './display.js';
-import { cutSpans, viewOf, walkText } from './text.js';
+import { cutSpans, viewOf, walkText, wholeWords } from './text.js';
 
 /** One text with a title. `dir=auto` sets the direction of each paragraph. */
 export class Pane {
@@ -259,9 +259,9 @@ export class Reading {
     if (box.top < top || box.bottom > bottom) scroller.scrollTop += box.top - top - (bottom - top) / 3;
   }
 
-  /** The selected words in the source of the output; empty if nothing is selected there. */
+  /** The selected words in the source of the output, whole ones; empty if nothing is selected there. */
   selectedText() {
     const span = selectedSource(this.output.body, window.getSelection());
-    return span ? this.output.text.slice(span.start, span.end).trim() : '';
+    return span ? wholeWords(this.output.text, span).trim() : '';
   }
 }

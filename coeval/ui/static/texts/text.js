@@ -99,6 +99,21 @@ export function cutSpans(spans) {
 
 const words = Intl.Segmenter ? new Intl.Segmenter(undefined, { granularity: 'word' }) : null;
 
+/**
+ * A part of a text with the rest of the words that it cuts.
+ * @param {string} text
+ * @param {{start: number, end: number}} part
+ */
+export function wholeWords(text, { start, end }) {
+  const parts = words?.segment(text);
+  const first = parts?.containing(start);
+  const last = parts?.containing(end - 1);
+  return text.slice(
+    first?.isWordLike ? first.index : start,
+    last?.isWordLike ? last.index + last.segment.length : end,
+  );
+}
+
 /** [start, end] of every word of one text node. */
 function wordSpans(text) {
   if (!words) return Array.from(text.matchAll(/[\p{L}\p{N}]+/gu), (m) => [m.index, m.index + m[0].length]);
