@@ -131,10 +131,10 @@ def test_a_pair_is_rarely_called_flipped_wrongly() -> None:
     assert np.mean(wrong) <= 0.05 and np.mean([any(each) for each in wrong]) <= 0.2
 
 
-def make_bridge(design: Bridged, rng: np.random.Generator) -> Bridge:
+def make_bridge(design: Bridged, rng: np.random.Generator, new: str = "new") -> Bridge:
     found, _ = bridge_study(design, rng)
     named = found.model_copy(update={"criterion": JUDGE.criteria[0].text})
-    ends = [BridgedJudge(name=name, models=(), hash="") for name in ("old", "new")]
+    ends = [BridgedJudge(name=name, models=(), hash="") for name in ("old", new)]
     return Bridge(made_at="", task="t", old=ends[0], new=ends[1], by_criterion=(named,))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from coeval.cli.commands import main
@@ -18,9 +19,11 @@ from coeval.domain import Instance
 from coeval.extensions.judge.model.file_schema import Label, mark_output
 from coeval.extensions.judge.model.fitted import Calibration, Feature, Fitted, Linear
 from coeval.extensions.judge.model.judge_file import write_judge
+from tests.benchmarks.parts.bridge_cells import Bridged
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of
 from tests.support.studies.judge_files import CRITERIA, SALT, make_judge
+from tests.unit.judge.test_bridge import make_bridge
 from tests.unit.judge.test_certificate import certify
 
 ONE = CRITERIA[:1]
@@ -218,3 +221,45 @@ def test_peoples_scores_of_the_study_and_of_a_file_correct_the_gate(
     (tmp_path / "people.csv").write_text("instance,criterion,score\nnew-0,Be right.,good\n")
     assert run(tmp_path, "gate", *terms, "--labels", str(tmp_path / "people.csv")) == 1
     assert "line 2, column 'score': contains “good”, which is not a number" in capsys.readouterr().err
+
+
+def test_the_gate_compares_across_a_bridge_with_the_retired_judge_s_scores(
+    stub: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The new judge is asked about the new system alone; the old one's scores come from a file."""
+    judge = make_judge(criteria=ONE)
+    write_judge(tmp_path / "judge.json", judge)
+    write_outputs(tmp_path, new=[3, 4] * 30, old=[1] * 60)
+    rows = [
+        {"instance": f"old-{n}", "document": f"d{n}", "system": "old", "criterion": ONE[0].text, "raw": 2 + n % 2}
+        for n in range(60)
+    ]  # fmt: skip
+    with (tmp_path / "old.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    bridge = make_bridge(
+        Bridged(150, 60, (2.4, 2.7, 3.0, 3.2, 3.4, 3.0)), np.random.default_rng(8), judge.name
+    )
+    across = [str(tmp_path / "bridge.json"), str(tmp_path / "old.csv")]
+    (tmp_path / "bridge.json").write_text(bridge.model_dump_json())
+    gate = ["gate", "--system", "new", "--against", "old", "--min-n", "12", "--across", *across]
+    assert run(tmp_path, *gate, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "was scored by the retired judge “old”" in told["basis"] and stub.paid == 60
+    line = told["lines"][0]["difference"]
+    assert line["se"] > 0.1 and line["df"] == 5 and 0.5 < line["value"] < 2
+    (tmp_path / "bridge.json").write_text(bridge.model_copy(update={"new": bridge.old}).model_dump_json())
+    assert (
+        run(tmp_path, *gate) == 1 and "leads to the judge “old”, not to “A judge”" in capsys.readouterr().err
+    )
+    (tmp_path / "bridge.json").write_text("{}")
+    assert run(tmp_path, *gate) == 1 and "bridge.json is not a bridge" in capsys.readouterr().err
+    (tmp_path / "bridge.json").write_text(bridge.model_dump_json())
+    for text, said in (
+        ("instance,document,system,criterion,raw\na,d,other,Be right.,3\n", "old.csv has no scores of “old”"),
+        ("instance,document,system,criterion,raw\na,d,old,Be right.,much\n", "“much”, which is not a number"),
+        ("instance,document,system,criterion\na,d,old,Be right.\n", "old.csv has no column “raw”"),
+    ):
+        (tmp_path / "old.csv").write_text(text)
+        assert run(tmp_path, *gate) == 1 and said in capsys.readouterr().err

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from coeval.datasets.tables.table import match_columns, require_columns
 from coeval.datasets.tables.table_files import open_table
 from coeval.datasets.text import load_json
 from coeval.errors import InputError
@@ -53,13 +52,14 @@ def load_scored(path: Path, system: str) -> pd.DataFrame:
         InputError: the file is broken, lacks a column, or has no scores of the system.
     """
     table = open_table(path)
-    columns = match_columns(table, COLUMNS, None, guess=True)
-    require_columns(table, columns, COLUMNS)
+    missing = [name for name in COLUMNS if name not in table.columns]
+    if missing:
+        raise InputError(f"{path.name} has no column “{missing[0]}”: give the table that judge run writes.")
     rows = []
     for row in table.rows():
-        cells = {name: row.cells[columns[name]].strip() for name in COLUMNS}
+        cells = {name: row.cells[name].strip() for name in COLUMNS}
         if cells["system"] == system:
-            place = table.place(row.line, columns["raw"])
+            place = table.place(row.line, "raw")
             raw = read_score(cells["raw"], place) if cells["raw"] else math.nan
             rows.append(cells | {"raw": raw, "document": cells["document"] or cells["instance"]})
     if not rows:
