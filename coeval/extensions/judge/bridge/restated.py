@@ -346,10 +346,10 @@ def _describe_favours(plan: _Plan) -> list[list[Favour]]:
     for side, judge in enumerate(plan.judges):
         if judge.kind == links.IDENTITY or (plan.anchors[side] >= OWN).sum() < 2:
             continue
-        for system in np.flatnonzero(plan.anchors[side] >= OWN):
+        for system in np.flatnonzero(plan.anchors[side] >= OWN).tolist():
             without = np.array([each.excess[side, system] for each in plan.without])
             error = _Error(find_se(without), float(plan.anchors[side, system] - 1))
-            tests.append((side, int(system), float(plan.whole.excess[side, system]), error))
+            tests.append((side, system, float(plan.whole.excess[side, system]), error))
     adjusted = adjust_holm([error.p_value(value) for _, _, value, error in tests])
     favours: list[list[Favour]] = [[] for _ in plan.judges]
     for (side, system, value, error), p in zip(tests, adjusted, strict=True):
@@ -373,7 +373,7 @@ def _before(plan: _Plan, system: int) -> tuple[float, Side]:
 
 
 def _describe_systems(plan: _Plan) -> Iterable[SystemMean]:
-    for system in plan.shown:
+    for system in plan.shown.tolist():
         before, before_side = _before(plan, system)
         side = plan.judges[plan.by[system]]
         weights = np.eye(len(plan.names))[system]
@@ -391,7 +391,7 @@ def _describe_systems(plan: _Plan) -> Iterable[SystemMean]:
 
 
 def _describe_pairs(plan: _Plan) -> Iterable[Pair]:
-    pairs = list(itertools.combinations(plan.shown, 2))
+    pairs = list(itertools.combinations(plan.shown.tolist(), 2))
     for first, second in pairs:
         weights = np.zeros(len(plan.names))
         weights[[first, second]] = 1, -1
@@ -405,7 +405,7 @@ def _describe_pairs(plan: _Plan) -> Iterable[Pair]:
             before=_before(plan, first)[0] - _before(plan, second)[0],
             restated=error.number(value, documents),
             p_value=None if math.isnan(p) else p,
-            enough=_find_enough(plan, (int(first), int(second)), value, error, len(pairs)),
+            enough=_find_enough(plan, (first, second), value, error, len(pairs)),
         )
 
 

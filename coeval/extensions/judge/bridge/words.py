@@ -155,7 +155,7 @@ def _range(numbers: Sequence[int]) -> str:
 
 def tabulate_systems(bridge: Bridge) -> list[tuple[str, ...]]:
     """Return the restated means as rows of text, under a row of headings."""
-    rows = [("Criterion", "System", "Before", "Restated", "By", "Anchor documents")]
+    rows: list[tuple[str, ...]] = [("Criterion", "System", "Before", "Restated", "By", "Anchor documents")]
     rows += [
         (
             one.criterion,
@@ -173,7 +173,9 @@ def tabulate_systems(bridge: Bridge) -> list[tuple[str, ...]]:
 
 def tabulate_pairs(bridge: Bridge) -> list[tuple[str, ...]]:
     """Return the pairs of systems as rows of text, under a row of headings: flips first, then what cannot be told."""
-    rows = [("Criterion", "Systems", "Before", "Restated", "Order", "Anchor documents that would tell")]
+    rows: list[tuple[str, ...]] = [
+        ("Criterion", "Systems", "Before", "Restated", "Order", "Anchor documents that would tell")
+    ]
     order = (Verdict.FLIPS, Verdict.UNTOLD, Verdict.HOLDS)
     pairs = [(one.criterion, pair) for one in bridge.by_criterion for pair in one.pairs]
     rows += [

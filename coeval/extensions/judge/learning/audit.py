@@ -9,8 +9,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from coeval.domain import Scale
@@ -25,6 +27,9 @@ LEAST = 10
 """Smallest number of lines for a bias or a calibration, on each side of a comparison."""
 FLOOR = 0.1
 """Every line is asked for with at least this share of the mean probability, so that no error stays unseen."""
+
+Values = npt.NDArray[Any]
+"""One value for each line: scores, verdicts, or documents."""
 
 NOT_HERE = "not measured here"
 _MARKED = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s|\*\*\S", re.MULTILINE)
@@ -133,7 +138,11 @@ def _audit_criterion(
     level = np.floor(lines["human"].to_numpy(dtype=float) + 0.5)
     chance = find_chances(lines, scale, mark)
     sure = ~np.isnan(chance)
-    squares = (chance - passed) ** 2, (passed - passed[sure].mean() if sure.any() else passed * math.nan) ** 2
+    constant = float(passed[sure].mean()) if sure.any() else math.nan
+    brier, brier_constant = (
+        share_of((each - passed)[sure] ** 2, documents[sure], "the judge gives no probabilities")
+        for each in (chance, np.full(len(passed), constant))
+    )
     return CriterionAudit(
         name,
         mark,
@@ -144,7 +153,8 @@ def _audit_criterion(
             for one, own in [(None, np.ones(len(same), bool)), *((v, level == v) for v in np.unique(level))]
         ),
         _calibrate(chance[sure], passed[sure], documents[sure]),
-        *(share_of(each[sure], documents[sure], "the judge gives no probabilities") for each in squares),
+        brier,
+        brier_constant,
         _compare_judges(lines, labels, judge, mark),
         count_labels(
             passed * 1.0, chance if sure.all() else accepted * 1.0, judged or len(lines), chance=chance
@@ -162,7 +172,7 @@ def find_chances(lines: pd.DataFrame, scale: Scale, mark: float) -> Numbers:
     )  # fmt: skip
 
 
-def share_of(values: Numbers, documents: Numbers, reason: str = "there are no lines") -> Estimate:
+def share_of(values: Values, documents: Values, reason: str = "there are no lines") -> Estimate:
     """Return the mean of values from 0 to 1, with an interval over documents on the logit scale."""
     if not len(values):
         return Estimate.undefined(reason, n=0)
@@ -171,7 +181,7 @@ def share_of(values: Numbers, documents: Numbers, reason: str = "there are no li
     return Estimate(float(values.mean()), n=len(values), **spread)
 
 
-def _calibrate(chance: Numbers, passed: Numbers, documents: Numbers) -> tuple[Bin, ...]:
+def _calibrate(chance: Numbers, passed: Values, documents: Values) -> tuple[Bin, ...]:
     """Return bins of about equal size, from the lowest probability of a pass to the highest."""
     if len(chance) < LEAST:
         return ()
@@ -190,7 +200,7 @@ def _compare_judges(lines: pd.DataFrame, labels: Labels, judge: str, mark: float
     return share_of(same.to_numpy(), pairs["document"].to_numpy(), "no other judge scored these lines")
 
 
-def count_labels(y: Numbers, f: Numbers, judged: int, *, chance: Numbers) -> LabelNeed:
+def count_labels(y: Values, f: Values, judged: int, *, chance: Values) -> LabelNeed:
     """Return how many labels a judge saves for a mean, by the variances of its residuals.
 
     With slope lam of y on f, n labels and N judged outputs, the variance is lam^2 var(f) / N + V / n. V is the variance
@@ -274,7 +284,9 @@ def _regress(lines: pd.DataFrame, x: Numbers, *, groups: bool = True) -> Estimat
 def _coefficient(rows: Numbers) -> Numbers:
     pp, pv, vv, pj, vj = rows.T
     bottom = pp * vv - pv**2
-    return np.divide(pp * vj - pv * pj, bottom, out=np.full(len(rows), np.nan), where=bottom > 1e-12)
+    out = np.full(len(rows), np.nan)
+    np.divide(pp * vj - pv * pj, bottom, out=out, where=bottom > 1e-12)
+    return out
 
 
 def tell_audit(audits: Sequence[CriterionAudit], biases: Sequence[Bias]) -> list[str]:

@@ -84,8 +84,9 @@ def join_across(scored: pd.DataFrame, old: pd.DataFrame, bridge: Bridge) -> pd.D
                 linked[place] = _link(across, side, np.array([raw]))[0]
         parts.append(rows.assign(unlinked=rows["raw"], raw=linked, score=linked))
     table = pd.concat(parts, ignore_index=True).assign(people=math.nan)
-    answers = table["answers"] if "answers" in table else [()] * len(table)
-    return table.assign(answers=[each if isinstance(each, tuple) else () for each in answers])
+    given = table["answers"] if "answers" in table else [()] * len(table)
+    answers = [each if isinstance(each, tuple) else () for each in given]
+    return table.assign(answers=pd.Series(answers, table.index, dtype=object))
 
 
 def _link(across: CriterionBridge, side: Side, raw: np.ndarray, without: int | None = None) -> np.ndarray:
