@@ -10,7 +10,7 @@ import pytest
 
 from coeval.domain import Criterion, Instance, Task
 from coeval.errors import InputError
-from coeval.llm.prompting.presets import PRESETS, SUMMEVAL, SUMMEVAL_G_EVAL, TOPICAL_CHAT, get_preset
+from coeval.llm.prompting.presets import PRESETS, get_preset
 from coeval.llm.prompting.template_files import JudgeOptions, find_templates, list_wordings, load_template
 from coeval.llm.proposals import render_criteria_request
 from coeval.llm.protocols.protocol import Brief, Item, build_protocol, list_protocols
@@ -44,13 +44,15 @@ def test_the_published_numbers_are_set() -> None:
         "fusion-eval": (8, 0.5),
         "fusion-eval-topical-chat": (8, 0.5),
     }
-    assert all(settings(name).top_p == 1.0 for name in PRESETS if name != "fusion-eval")
+    assert all(settings(name).top_p == 1.0 for name in PRESETS if not name.startswith("fusion-eval"))
     with pytest.raises(InputError, match="no preset “x”: use one of coeval-paper, closer-look"):
         get_preset("x")
 
 
 def test_g_eval_asks_in_the_published_order_for_the_score_alone() -> None:
-    text = question(settings("g-eval-summeval"), SUMMEVAL_G_EVAL[2], steps="1. Read it.")
+    text = question(
+        settings("g-eval-summeval"), get_preset("g-eval-summeval").criteria[2], steps="1. Read it."
+    )
     parts = ("Summarise the article.", "Fluency: Each sentence", "from 1 (lowest) to 3", "1. Read it.")
     places = [text.index(part) for part in (*parts, "<sample_input", "<sample_output", "Score: <number>")]
     assert places == sorted(places) and text.endswith("Score: <number>")
@@ -59,7 +61,7 @@ def test_g_eval_asks_in_the_published_order_for_the_score_alone() -> None:
 @pytest.mark.parametrize("form", ["analyze-rate", "rate-explain", "free-text", "score-only"])
 def test_a_closer_look_asks_the_question_in_the_free_text_form_alone(form: str) -> None:
     run = RunSettings(**(dict(get_preset("closer-look").settings) | {"model": "m", "protocol": form}))  # type: ignore[arg-type]
-    text = question(run, TOPICAL_CHAT[3])
+    text = question(run, get_preset("g-eval-topical-chat").criteria[3])
     asked = "Does the response use the given piece of knowledge? Answer on a scale from 0 to 1."
     assert "0: no: nothing in it comes" in text
     assert (asked in text) == (form == "free-text")
@@ -115,6 +117,6 @@ def test_the_paper_asks_for_criteria_without_a_number_and_our_own_wording_with_o
     ],
 )
 def test_a_persona_comes_before_the_task_in_the_same_message(name: str, words: tuple[str, ...]) -> None:
-    text = question(replace(settings("closer-look"), persona=name), SUMMEVAL[0])
+    text = question(replace(settings("closer-look"), persona=name), get_preset("closer-look").criteria[0])
     before = text.partition("Summarise the article.")[0]
     assert all(word in before for word in words)
