@@ -243,8 +243,8 @@ def render_precomputed(
     ``units`` has an instance, a criterion and a score for each person.
     """
     given: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for instance, criterion, score in units:
-        given[instance][criterion].append(score)
+    for name, criterion, score in units:
+        given[name][criterion].append(score)
     records = []
     for instance in instances:
         scores = given.get(instance.external_id)
