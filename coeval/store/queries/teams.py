@@ -131,9 +131,9 @@ def record_asking(
     """Request these (instance, criterion) pairs in place of earlier ones; an empty list ends the request."""
     last = scalar(db, "SELECT coalesce(max(request), 0) FROM asked_line WHERE task = ?", [task])
     request = {"task": task, "request": last + 1, "judge_hash": judge_hash, "asked_by": by, "asked_at": now()}
+    pairs: list[tuple[int | None, int | None]] = [*lines] or [(None, None)]
     db.table("asked_line").insert_all(
-        {**request, "instance": instance, "criterion": criterion}
-        for instance, criterion in list(lines) or [(None, None)]
+        {**request, "instance": instance, "criterion": criterion} for instance, criterion in pairs
     )
 
 
