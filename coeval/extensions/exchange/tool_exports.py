@@ -76,10 +76,7 @@ INSPECT_SCORES = OutFormat(
 
 
 def _build_feedback(tool: trace_feedback.Tool, context: Context, slug: str) -> Files:
-    scores = list(trace_feedback.list_scores(context, slug))
-    if not scores:
-        raise InputError(f"“{slug}” has no scores of people yet: review some instances first.")
-    lines = (tool.render(score, slug) for score in scores)
+    lines = (tool.render(score, slug) for score in trace_feedback.list_scores(context, slug))
     yield tool.file, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 

@@ -16,7 +16,6 @@ from inspect_ai.scorer import mean, precomputed_scores
 from coeval.cli.commands import main
 from coeval.datasets import load_study
 from coeval.domain import Action, Arm, Criterion, ImportedSubmission, Person, RowKind, ScrutinyRow
-from coeval.errors import InputError
 from coeval.usecases.access import Context
 from coeval.usecases.export import export_as
 from coeval.usecases.study_import import ImportOptions, import_file, import_study
@@ -188,14 +187,6 @@ def test_peoples_scores_go_home_to_the_traces_and_come_back(
         )
         assert ("Scores that were exported from this study, left out: 3." in back.notes) == (not expected)
     assert {each.person for each in of_people} == {"annotator 1", "annotator 2"}
-
-
-def test_an_export_of_scores_says_that_there_are_none(
-    context: Context, owner: Person, tmp_path: Path
-) -> None:
-    import_file(context, owner, DATA / "langfuse_traces.json", "garden")
-    with pytest.raises(InputError, match="no scores of people yet"):
-        export_as(context, owner, "garden", "langfuse", tmp_path)
 
 
 def test_inspects_own_scorer_takes_peoples_scores(context: Context, owner: Person, tmp_path: Path) -> None:
