@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -168,6 +169,8 @@ class FolderPlace:
         return partial
 
     def _sync_folder(self) -> None:
+        if os.name == "nt":  # a folder cannot be opened there, and NTFS keeps its own journal of names
+            return
         folder = os.open(self.folder, os.O_RDONLY)
         try:
             _sync(folder)
@@ -187,5 +190,5 @@ def _sync(number: int) -> None:
     try:
         os.fsync(number)
     except OSError as error:
-        if error.errno not in (22, 95):  # EINVAL, ENOTSUP
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # macOS has another number for the second
             raise
