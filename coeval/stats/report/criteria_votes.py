@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,10 +34,11 @@ class Voters:
 class VotesSection:
     """The votes of every round that was not cancelled, and the final criteria that the model worded.
 
-    ``on_this_version`` counts the people who voted on the version in force: without any, it was set without a vote.
+    ``everybody`` is None if nobody voted. ``on_this_version`` counts the people who voted on the version in force:
+    without any, it was set without a vote.
     """
 
-    everybody: Voters
+    everybody: Voters | None
     by_group: list[Voters]
     on_this_version: int
     final_criteria: int
@@ -50,7 +50,7 @@ def votes_section(study: StudyFrames) -> VotesSection:
     votes, n = study.votes, len(study.criteria)
     drafted = len(study.drafted_criteria)
     return VotesSection(
-        everybody=_voters("all", votes),
+        everybody=_voters("all", votes) if len(votes) else None,
         by_group=[_voters(str(group), part) for group, part in votes.groupby("group")],
         on_this_version=int(votes.loc[votes["version"] == study.version, "annotator"].nunique()),
         final_criteria=n,
@@ -76,6 +76,7 @@ def _voters(name: str, votes: pd.DataFrame) -> Voters:
 def votes_tables(section: VotesSection) -> list[Table]:
     """Return the table of the actions on proposed criteria, by group of voters."""
     several = section.by_group if len(section.by_group) > 1 else []
+    parts = [section.everybody, *several] if section.everybody else []
     share = section.worded_by_model
     final = (
         f" The model worded {float(share):.0%} of {section.final_criteria} final criteria."
@@ -88,20 +89,19 @@ def votes_tables(section: VotesSection) -> list[Table]:
             "Actions on proposed criteria",
             "Shares of all votes, and by group of voters; nominal alpha and percent agreement of their actions, with "
             f"proposed criteria as units (paper, table 5).{final}",
-            [row for part in (section.everybody, *several) for row in _rows(part)],
+            [_row(part) for part in parts],
             ("voters", "people", "n", *ACTIONS, "alpha", "ci_low", "ci_high", "percent"),
         )
     ]
 
 
-def _rows(part: Voters) -> Iterator[dict[str, Any]]:
-    if part.rates.n:
-        yield {
-            "voters": part.of,
-            "people": part.voters,
-            **vars(part.rates),
-            "alpha": part.alpha.value,
-            "ci_low": part.alpha.get("ci_low"),
-            "ci_high": part.alpha.get("ci_high"),
-            "percent": part.percent.value,
-        }
+def _row(part: Voters) -> dict[str, Any]:
+    return {
+        "voters": part.of,
+        "people": part.voters,
+        **vars(part.rates),
+        "alpha": part.alpha.value,
+        "ci_low": part.alpha.get("ci_low"),
+        "ci_high": part.alpha.get("ci_high"),
+        "percent": part.percent.value,
+    }
