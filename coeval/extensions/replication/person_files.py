@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from coeval.domain import Action, EvaluationRow, ImportedSubmission, Instance, Person, ScrutinyRow, Study
-from coeval.errors import InputError
 from coeval.usecases.access import Context
 from coeval.usecases.export import Files, OutFormat, read_standing_study
 
@@ -19,8 +18,6 @@ def _build(context: Context, person: Person, slug: str) -> Files:
     with context.store.read() as db:
         study = read_standing_study(db, slug)
     people = sorted({work.person for work in study.submissions})
-    if not people:
-        raise InputError(f"Nobody has worked on “{slug}” yet, so there is no file to write.")
     width = max(2, len(str(len(people))))
     for number, name in enumerate(people, 1):
         entries = render_person(study, name)
