@@ -771,7 +771,7 @@ ELSEWHERE = {
     "coeval.usecases.hosting.maintenance.back_up": "cli/administration.py",
     "coeval.usecases.export.export_folder": "cli/files.py",
     "coeval.usecases.study_outlines.open_outline": "cli/serve.py",
-    "coeval.usecases.study_outlines.open_review": "cli/review.py",
+    "coeval.usecases.study_outlines.open_review": "cli/serve.py",
     "coeval.usecases.export.export_as": "cli/files.py",
     "coeval.extensions.study_files.transfer.export_study_file": "extensions/study_files/commands.py",
     "coeval.usecases.reports.statistics.get_table_files": "cli/stats.py",
