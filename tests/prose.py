@@ -18,7 +18,7 @@ LONGEST = 25
 """Words in a sentence."""
 MOST_LINES = 90
 """Lines of the README."""
-MOST_WORDS = 9_400
+MOST_WORDS = 9_000
 """Words of all help pages, but the one for coding agents, whose length `skill.md` has a test for."""
 
 TRANSLATED = {"tr": 1, "later": 1, "trn": 2}
@@ -77,7 +77,9 @@ def main() -> int:
     ]
     lines = len(README.read_text(encoding="utf-8").splitlines())
     words = sum(
-        len(path.read_text(encoding="utf-8").split()) for path in FILES.values() if path.name != "skill.md"
+        len(re.findall(r"\S*\w\S*", path.read_text(encoding="utf-8")))
+        for path in FILES.values()
+        if path.name != "skill.md"
     )
     faults += [f"README.md: {lines} lines, at most {MOST_LINES}"] * (lines > MOST_LINES)
     faults += [f"help: {words:,} words, at most {MOST_WORDS:,}"] * (words > MOST_WORDS)
