@@ -57,6 +57,7 @@ RULES: dict[str, Rule] = {}
 GUESTS_MAY = frozenset(
     f"coeval.usecases.scrutiny.steps.{name}"
     for name in (
+        "get_ahead",
         "get_step",
         "get_sheet",
         "submit",

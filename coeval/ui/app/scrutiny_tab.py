@@ -27,6 +27,7 @@ from coeval.ui.components.view import Node, Screen, View, el
 from coeval.ui.server.identity import get_person
 from coeval.ui.server.payloads import (
     LARGEST_ID,
+    LinePayload,
     MarkPayload,
     SheetPayload,
     SubmissionPayload,
@@ -34,9 +35,10 @@ from coeval.ui.server.payloads import (
 )
 from coeval.ui.tabs import StudyTab, Update
 from coeval.usecases.access import Context
+from coeval.usecases.drafting.jobs import draft_line
 from coeval.usecases.reports.statistics import get_reading
 from coeval.usecases.scrutiny import review, steps
-from coeval.usecases.scrutiny.steps import Move, Sent, Together, Where
+from coeval.usecases.scrutiny.steps import Move, Sent, Step, Together, Where
 
 
 def step_link(slug: str, external_id: str) -> str:
@@ -136,7 +138,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
             steps_ahead = steps.get_ahead(context, person, slug, where, sheet=bool(sheet))
             if not steps_ahead:
                 return {}
-            return sheet_json(steps_ahead, aliases) if sheet else step_json(steps_ahead[0], aliases)
+            return sheet_json(steps_ahead, aliases) if sheet else _step_json(context, steps_ahead[0], aliases)
         try:
             return _open(context, person, slug, where, aliases, sheet=sheet)
         except NotGivenError:
@@ -154,6 +156,14 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
     @router.post("/sheets")
     async def post_sheet(request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
         return await together.save(lambda: _save_sheet(context, request, slug, payload))
+
+    @router.post("/draft")
+    def post_draft(request: Request, slug: str, payload: LinePayload) -> dict[str, Any]:
+        person, aliases = _identify(context, request, slug)
+        where = Where(instance=aliases.reveal("instance", payload.instance), criterion=payload.criterion)
+        assert where.instance is not None
+        draft_line(context, person, slug, where.instance, payload.criterion)
+        return _open(context, person, slug, where, aliases, sheet=False)
 
     _add_marks(router, context)
     app.include_router(router)
@@ -201,7 +211,12 @@ def _open(
         sheet = steps.get_layout(context, person, slug) is Layout.ALL
     if sheet:
         return sheet_json(steps.get_sheet(context, person, slug, where), aliases)
-    return step_json(steps.get_step(context, person, slug, where), aliases)
+    return _step_json(context, steps.get_step(context, person, slug, where), aliases)
+
+
+def _step_json(context: Context, step: Step, aliases: Aliases) -> Json:
+    """Return the screen of one criterion; owners can draft what has no draft."""
+    return step_json(step, aliases) | {"offers_draft": step.sets_up and context.settings.has_model}
 
 
 def _identify(context: Context, request: Request, slug: str) -> tuple[Person, Aliases]:

@@ -16,6 +16,7 @@ from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
 from coeval.errors import (
     CoevalError,
     InputError,
+    ModelError,
     NotAllowedError,
     NotFoundError,
     SignedOutError,
@@ -174,6 +175,13 @@ class MarkPayload(Payload):
     skipped: bool | None = None
 
 
+class LinePayload(Payload):
+    """The evaluation of one instance by one criterion."""
+
+    instance: Id
+    criterion: Id
+
+
 class SuggestionPayload(Payload):
     """A suggested criterion, and the instance that prompted it."""
 
@@ -271,6 +279,7 @@ KINDS: tuple[tuple[type[CoevalError], int, str], ...] = (
     (NotAllowedError, 403, "not_allowed"),
     (StaleError, 409, "stale"),
     (InputError, 422, "input"),
+    (ModelError, 422, "model"),
     (StorageError, 503, "storage"),
 )
 """Kinds of errors. The first match determines the answer; pages use the word, never the sentence."""

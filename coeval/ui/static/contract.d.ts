@@ -245,6 +245,8 @@ interface Step {
   seconds_each: number | null;
   filter: string;
   finished: boolean;
+  /** Whether this person may let the model draft what has no draft. */
+  offers_draft?: boolean;
   /** The reason that this person has no instances, and for owners where to change it; otherwise null. */
   empty: { text: string; link: string; label: string } | null;
   /** Whether this evaluation waits for a draft; at the end, whether others do. */

@@ -17,7 +17,7 @@ from coeval.domain import (
     RungCount,
 )
 from coeval.errors import UnreachableError
-from coeval.llm.protocols.protocol import Item, Judgment
+from coeval.llm.protocols.protocol import Item, Items, Judgment
 from coeval.llm.running.pool import UNFORESEEN, Judged, Outcome, judge_item, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.llm.running.runner import Runner
@@ -89,8 +89,9 @@ async def run_drafting(
     on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     job: int | None = None,
+    only: tuple[int, int] | None = None,
 ) -> RunReport:
-    """Draft the missing evaluations of a run.
+    """Draft the missing evaluations of a run, or ``only`` that of an instance by a criterion.
 
     A run has one worker at a time: the job ``job``, or a command.
 
@@ -99,7 +100,7 @@ async def run_drafting(
         NotFoundError, InputError: see ``prepare_run``; or another worker carries out this run.
     """
     with Hold(context, job=job) as hold:
-        return await _draft_held(context, person, slug, settings, hold, on_progress, should_stop)
+        return await _draft_held(context, person, slug, settings, hold, on_progress, should_stop, only)
 
 
 async def _draft_held(
@@ -110,6 +111,7 @@ async def _draft_held(
     hold: Hold,
     on_progress: Callable[[Progress], None] | None,
     should_stop: Callable[[], bool],
+    only: tuple[int, int] | None,
 ) -> RunReport:
     settings = settings.complete(context.settings)
     runner = build_runner(
@@ -124,6 +126,9 @@ async def _draft_held(
         await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
         settings = await _write_what_is_missing(context, slug, settings, runner)
         prepared = prepare_run(context, person, slug, settings)
+        if only is not None:
+            left = (item for item in prepared.items if item.instance == only[0] and only[1] in item.criteria)
+            prepared = replace(prepared, items=Items(left))
         work = _Work(context, prepared, runner.ask, hold)
         summary = await run_all(
             prepared.items,

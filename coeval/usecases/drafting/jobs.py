@@ -156,6 +156,23 @@ def restart_job(context: Context, person: Person, slug: str, *, retry_unscored: 
     return start_job(context, person, slug, settings)
 
 
+@use_case(OWNERS)
+def draft_line(context: Context, person: Person, slug: str, instance: int, criterion: int) -> None:
+    """Draft one evaluation now, as the newest pre-fill does, or with the default settings if there is none.
+
+    Raises:
+        ModelError: no model is set up, or it gave no answer.
+        InputError: another worker carries out this run, or the evaluation has its draft.
+    """
+    listed = list_jobs(context, person, slug)
+    settings = read_run_settings(listed[0].params) if listed else RunSettings()
+    drafted = asyncio.run(run_drafting(context, person, slug, settings, only=(instance, criterion)))
+    if not drafted.total:
+        raise InputError("This evaluation has its draft already: reload the page.")
+    if not drafted.done:
+        raise ModelError(drafted.message)
+
+
 # Carries out jobs in separate threads, so no page has to stay open for them.
 
 log = logging.getLogger(__name__)

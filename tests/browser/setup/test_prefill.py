@@ -213,3 +213,26 @@ def test_drafts_are_filtered_by_how_their_scores_were_obtained(page: Any) -> Non
             page.locator("#data-instance input").click()
             page.get_by_role("option", name="1a").click()
             expect(page.locator("#data-view")).to_contain_text("obtained by: asked again")
+
+
+def test_an_owner_drafts_the_line_on_screen_and_no_other(page: Any) -> None:
+    """What is typed before the draft is there stays to be compared; an annotator is not offered what costs money."""
+    with start_stub() as stub, TemporaryDirectory() as folder:
+        context = new_context(Path(folder), OPENAI_BASE_URL=stub.url, COEVAL_MODEL="m")
+        sign_in(context, "Owner")
+        import_study(context, OPERATOR, replace(make_study(2), runs=()))
+        with Running(context) as live:
+            for name, offered in (("Ann", 0), ("Owner", 1)):
+                enter(page, live.url, name)
+                page.goto(f"{live.url}/?task=demo&tab=scrutiny")
+                page.locator(".wb-arm[data-kind=none]").wait_for()
+                expect(page.get_by_role("button", name="Draft it now")).to_have_count(offered)
+            page.get_by_role("button", name="Draft it now").click()
+            page.get_by_text("The draft says").first.wait_for()
+            expect(page.get_by_role("button", name="Draft it now")).to_have_count(0)
+            with context.store.read() as db:
+                assert db.conn.execute("SELECT count(*) FROM draft").fetchone()[0] == 1
+            assert stub.paid == 1
+            page.keyboard.press("]")
+            page.get_by_role("button", name="Draft it now").wait_for()
+        context.store.close()

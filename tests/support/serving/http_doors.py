@@ -605,6 +605,11 @@ def setup_prefill() -> list[Door]:
             "extensions.fusion.correlations.correlate_run",
             setup("fused-run", "input", put=fixed(fused_run="fused"), **opened),
         ),
+        Door(
+            "usecases.drafting.jobs.draft_line",
+            scrutinise("POST", "draft", "task", lambda world, who: {"criterion": body_of(world, who)["criterion"]}),
+            says=NO_MODEL,
+        ),
         Door("usecases.drafting.jobs.restart_job", setup("job-resume", **opened)),
         Door("usecases.drafting.jobs.restart_job", setup("job-retry", **opened)),
         Door("usecases.drafting.jobs.cancel_job", setup("job-cancel", **opened)),

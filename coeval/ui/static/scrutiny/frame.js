@@ -119,6 +119,7 @@ function armNote(kind) {
  * @property {() => void} keys
  * @property {() => void} guidelines
  * @property {() => void} view
+ * @property {() => void} draft
  * @property {(row: string) => void} pickLine
  * @property {(rows: string[]) => void} hoverLines
  */
@@ -241,7 +242,7 @@ export class Frame {
     this.anchor.textContent =
       !all && criterion.name && criterion.text !== criterion.name ? criterion.text : '';
     if (all) this.note.textContent = '';
-    else this.loadNote(step.evaluation);
+    else this.loadNote(step.evaluation, Boolean(step.offers_draft));
     this.viewButton.hidden = step.criteria.length < 2;
     fill(this.viewButton, all ? tr('One criterion at a time') : tr('All criteria'), kbd('V'));
     this.definition.textContent = all ? '' : criterion.definition;
@@ -267,10 +268,12 @@ export class Frame {
   }
 
   /** The reason for a missing draft or score, in the server's words if it gave any. */
-  loadNote({ arm, status, note }) {
+  loadNote({ arm, status, note, revision }, offersDraft) {
     const kind = arm === 'blind' ? 'blind' : status;
     const plain = armNote(kind);
     this.note.textContent = kind === 'unscored' ? `${plain} ${note}`.trim() : note || plain;
+    if (offersDraft && kind === 'none' && !revision)
+      this.note.append(' ', button(tr('Draft it now'), { class: 'ce-link', onclick: this.actions.draft }));
     this.note.dataset.kind = kind;
   }
 

@@ -81,6 +81,7 @@ export class Workbench {
       keys: () => this.keys.show(),
       guidelines: () => this.showGuidelines(),
       view: () => this.changeView(),
+      draft: () => this.draftThis(),
       pickLine: (row) => this.table.pick(row),
       hoverLines: (rows) => this.table.hover(rows),
     };
@@ -419,6 +420,25 @@ export class Workbench {
     this.wantsAll = !this.step.evaluations;
     writeStored(VIEW, this.wantsAll);
     this.open(this.place);
+  }
+
+  /** Lets the model draft the evaluation on screen, which has no draft. What is typed is kept. */
+  async draftThis() {
+    if (this.opening || this.editor.isFlying) return;
+    const { work, place } = this;
+    this.editor.keep();
+    this.wait(true);
+    this.frame.foot.loadStatus(tr('Drafting…'));
+    try {
+      const step = await request('POST', `api/scrutiny/${encodeURIComponent(this.slug)}/draft`, place);
+      this.wait(false);
+      if (this.work === work) this.show({ ...step, filter: this.filter }, { asked: true });
+    } catch (error) {
+      this.wait(false);
+      this.frame.foot.loadStatus('');
+      this.frame.notices.warn(error.message);
+    }
+    this.keys.playEarly();
   }
 
   stepBy(by) {
