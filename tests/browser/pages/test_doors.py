@@ -44,6 +44,7 @@ NOT_MET = {"GET /healthz", "GET /readyz", "GET /api/shipped", "GET /api/revision
 """Asked by machines, or by the page itself (tests/e2e/test_restored.py, test_following.py)."""
 
 OPENED_ELSEWHERE = {
+    "GET /download/{slug}/judge/bridge.json",
     "GET /download/{slug}/judge/certificate.html",
     "GET /download/{slug}/judge/certificate.json",
     "GET /download/{slug}/judge/judge.json",

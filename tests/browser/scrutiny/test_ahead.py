@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.screens.ui_steps import at_step, press, wait_saved
+from tests.support.screens.ui_steps import at_step, current, press, wait_a_while, wait_saved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -22,6 +22,14 @@ def open_with_next(page: Page, bench: Bench) -> None:
     page.wait_for_timeout(50)
 
 
+def shows(page: Page, position: str, criterion: str) -> None:
+    """Wait until that step is on screen, while the save before it has no answer."""
+    for _ in wait_a_while(page):
+        if current(page) == (position, criterion):
+            return
+    raise AssertionError(f"the screen shows {current(page)}")
+
+
 def hold_saves(page: Page) -> list[Route]:
     held: list[Route] = []
     page.route("**/submissions", lambda route: held.append(route))
@@ -32,12 +40,12 @@ def test_the_next_step_does_not_wait_for_the_save(page: Page, bench: Bench) -> N
     open_with_next(page, bench)
     held = hold_saves(page)
     press(page, *DECIDE_ALL, "Control+Enter")
-    at_step(page, "1", "2")
+    shows(page, "1", "2")
     assert bench.saved() == [] and len(held) == 1
     page.get_by_text("Saving…").wait_for()
     press(page, *DECIDE_ALL, "Control+Enter")
     page.wait_for_timeout(200)
-    at_step(page, "1", "2")
+    shows(page, "1", "2")
     assert len(held) == 1, "the second save has to wait for the first"
     page.unroute("**/submissions")
     held[0].continue_()
@@ -52,7 +60,7 @@ def test_a_refused_save_brings_the_person_back(page: Page, bench: Bench) -> None
     open_with_next(page, bench)
     held = hold_saves(page)
     press(page, *DECIDE_ALL, "Control+Enter")
-    at_step(page, "1", "2")
+    shows(page, "1", "2")
     press(page, "a", "5")
     bench.fail = 422
     page.unroute("**/submissions")
@@ -72,10 +80,10 @@ def test_a_move_waits_for_the_save(page: Page, bench: Bench) -> None:
     open_with_next(page, bench)
     held = hold_saves(page)
     press(page, *DECIDE_ALL, "Control+Enter")
-    at_step(page, "1", "2")
+    shows(page, "1", "2")
     press(page, "j")
     page.wait_for_timeout(200)
-    at_step(page, "1", "2")
+    shows(page, "1", "2")
     page.unroute("**/submissions")
     held[0].continue_()
     at_step(page, "2", "1")

@@ -117,8 +117,8 @@ def current(page: Page) -> tuple[str, str]:
 
 
 def at_step(page: Page, position: str, criterion: str) -> None:
-    """Wait until that position and criterion are on screen."""
+    """Wait until that position and criterion are on screen, and the save before them is answered."""
     for _ in wait_a_while(page):
-        if current(page) == (position, criterion):
+        if current(page) == (position, criterion) and not page.locator(".wb[data-saving]").count():
             return
     raise AssertionError(f"the screen shows {current(page)}, not {(position, criterion)}")

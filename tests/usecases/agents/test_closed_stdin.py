@@ -25,6 +25,7 @@ PLAIN = {
     "skill": "prints a page",
     "mcp": "speaks MCP",
     "judge schema": "prints JSON in any case",
+    "cite": "prints BibTeX",
     "serve": "is a server",
     "review": "is a server",
 }

@@ -92,6 +92,7 @@ def test_the_overall_of_people_is_their_criterion_of_this_name(context: Context)
     assert row(people, "overall", FUSED, "dataset")["pearson"] == pytest.approx(expected)
 
 
+@pytest.mark.sqlite
 def test_the_command_prints_the_tables(context: Context, capsys: pytest.CaptureFixture[str]) -> None:
     add_study(context, "Be true.", "Be clear.")
     where = ["fusion", "--db", str(context.settings.db), "--task", "demo", "--run", "fused"]

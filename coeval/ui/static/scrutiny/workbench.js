@@ -222,6 +222,7 @@ export class Workbench {
     this.ahead = null;
     if (!ahead || ahead.work !== work) return false;
     this.left = step;
+    this.frame.node.dataset.saving = 'yes';
     this.show(ahead.step);
     return true;
   }
@@ -231,7 +232,7 @@ export class Workbench {
     const { next } = answer;
     const content = (/** @type {any} */ { instance, criterion, evaluation, evaluations }) =>
       JSON.stringify([instance?.id, criterion, evaluations ?? evaluation]);
-    this.left = null;
+    this.endLeft();
     if (!this.step || !next?.instance || content(next) !== content(this.step)) {
       this.onsaved(answer);
       return;
@@ -242,10 +243,15 @@ export class Workbench {
     this.lookAhead();
   }
 
+  endLeft() {
+    this.left = null;
+    delete this.frame.node.dataset.saving;
+  }
+
   /** The save was refused or is waiting: shows its work again. What was typed meanwhile is kept. */
   onreturn() {
     const { left } = this;
-    this.left = null;
+    this.endLeft();
     this.editor.keep();
     if (left) this.show(left, { asked: true });
   }
