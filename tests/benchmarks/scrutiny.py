@@ -252,7 +252,7 @@ def prepare(db: Path, size: int) -> Path:
     return db
 
 
-COLD_REQUESTS, COLD_BYTES, RELOAD_REQUESTS = 25, 300_000, 10
+COLD_REQUESTS, COLD_BYTES, RELOAD_REQUESTS = 40, 350_000, 10
 
 
 def weigh(chromium: Any, server: LiveServer) -> list[tuple[int, int]]:
