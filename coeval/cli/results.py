@@ -207,8 +207,8 @@ def read_prices(options: argparse.Namespace) -> Prices:
 
 
 def read_judging_options(options: argparse.Namespace) -> RunSettings:
-    """Return the settings from these options. A given option overrides the preset, and the preset overrides
-    the default.
+    """Return the settings from these options. An option overrides the preset, and the preset overrides the
+    default.
 
     Raises:
         InputError: the plan cannot be read.

@@ -13,7 +13,7 @@ import pytest
 from coeval.errors import InputError, StorageError
 from coeval.language import get_spoken, speaking
 from coeval.usecases.access import Context
-from coeval.usecases.scrutiny.steps import Together
+from coeval.usecases.save_batching import Together
 
 pytestmark = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 

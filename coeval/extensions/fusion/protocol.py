@@ -133,7 +133,7 @@ NO_PLAN, MAX_PLAN = "it has no complete plan", 10_000
 
 
 def read_plan(text: str) -> str:
-    """Return a plan as editable text of at most `MAX_PLAN` characters, from words or from the second question's form.
+    """Return the plan in a model's answer, which is words or JSON, as text of at most ``MAX_PLAN`` characters.
 
     >>> read_plan("<think>hm</think>```\\n1. **Trust** ROUGE.\\n```")
     '1. Trust ROUGE.'

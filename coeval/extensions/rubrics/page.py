@@ -37,7 +37,8 @@ from coeval.ui.server.payloads import LARGEST_ID, LIMITS, Id, Payload, Remark, S
 from coeval.ui.tabs import MODEL, StudyTab, Update, need_task, tell_done
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.model_requests import MAX_TOKENS
-from coeval.usecases.scrutiny.steps import Together, get_aliases
+from coeval.usecases.save_batching import Together
+from coeval.usecases.scrutiny.steps import get_aliases
 
 Json = dict[str, Any]
 Place = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]

@@ -24,7 +24,8 @@ from coeval.ui.server.identity import get_person
 from coeval.ui.server.payloads import LARGEST_ID, Id, Payload, Remark, Score
 from coeval.ui.tabs import StudyTab, Update, need_task, tell_done
 from coeval.usecases.access import Context
-from coeval.usecases.scrutiny.steps import Together, get_aliases
+from coeval.usecases.save_batching import Together
+from coeval.usecases.scrutiny.steps import get_aliases
 
 Json = dict[str, Any]
 Offset = Annotated[int, Field(ge=0, le=LARGEST_ID)]

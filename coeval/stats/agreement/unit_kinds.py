@@ -76,7 +76,7 @@ class UnitKinds:
 
     @classmethod
     def of_pairs(cls, values: Numbers) -> UnitKinds:
-        """Return a kind for each pair of scores of two raters; a table of two raters is the kinds' weights."""
+        """Return one kind for each pair of scores of two raters. The raters' table of counts is the kinds' weights."""
         width = len(values)
         first, second = (place.ravel() for place in np.indices((width, width)))
         place = np.tile(np.arange(width**2), 2)

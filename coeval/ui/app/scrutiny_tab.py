@@ -37,8 +37,9 @@ from coeval.ui.tabs import StudyTab, Update
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.jobs import draft_line
 from coeval.usecases.reports.statistics import get_reading
+from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny import review, steps
-from coeval.usecases.scrutiny.steps import Move, Sent, Step, Together, Where
+from coeval.usecases.scrutiny.steps import Move, Sent, Step, Where
 
 
 def step_link(slug: str, external_id: str) -> str:

@@ -322,7 +322,7 @@ def _are_under_way(listed: list[Job]) -> bool:
 
 
 def _is_unshown(newest: Job, runs: Counted) -> bool:
-    """Return whether the newest job's run has drafts that annotators could see but do not."""
+    """Return whether the newest job's run has drafts but is not shown to annotators."""
     label = read_run_settings(newest.params).label
     return any(
         run.label == label and ok and not run.shown and run.protocol != "pairwise" for run, ok, _ in runs

@@ -29,7 +29,7 @@ from coeval.errors import (
 from coeval.llm.client.client import NO_MODEL
 from coeval.llm.running.progress import Progress
 from coeval.store import Database, Storage
-from coeval.store.queries import jobs
+from coeval.store.queries import drafts, jobs
 from coeval.usecases.access import OPERATOR, OWNERS, Context, require_task, use_case
 from coeval.usecases.criteria_rounds import get_next_version
 from coeval.usecases.drafting.execution import run_drafting
@@ -158,14 +158,18 @@ def restart_job(context: Context, person: Person, slug: str, *, retry_unscored: 
 
 @use_case(OWNERS)
 def draft_line(context: Context, person: Person, slug: str, instance: int, criterion: int) -> None:
-    """Draft one evaluation now, as the newest pre-fill does, or with the default settings if there is none.
+    """Draft one evaluation now in the run that annotators see; without such a run, begin one by the defaults.
 
     Raises:
         ModelError: no model is set up, or it gave no answer.
-        InputError: another worker carries out this run, or the evaluation has its draft.
+        InputError: the run has settings that are not known here, another worker carries it out, or the draft exists.
     """
-    listed = list_jobs(context, person, slug)
-    settings = read_run_settings(listed[0].params) if listed else RunSettings()
+    with context.store.read() as db:
+        shown = drafts.get_shown_run(db, require_task(db, slug).id)
+    label = shown.label if shown else ""
+    started = (read_run_settings(job.params) for job in list_jobs(context, person, slug))
+    settings = next((each for each in started if shown and each.label == label), RunSettings(label=label))
+    settings = replace(settings, limit=None, pilot=0)
     drafted = asyncio.run(run_drafting(context, person, slug, settings, only=(instance, criterion)))
     if not drafted.total:
         raise InputError("This evaluation has its draft already: reload the page.")

@@ -166,7 +166,7 @@ def may_open(
     """Return the opened assignment; the first opening draws its arm and its planted errors."""
     if assignment.arm is not None:
         return assignment
-    arm = assignment.reserved_arm or _draw_arm(db, task, person, assignment.instance)
+    arm = _draw_arm(db, task, person, assignment)
     opened = assignments.open_assignment(db, assignment, arm)
     if arm is Arm.ASSISTED:
         for criterion in criteria:
@@ -177,22 +177,24 @@ def may_open(
 
 
 def reserve(db: Database, task: Task, person: Person, assignment: Assignment) -> Assignment:
-    """Return the assignment as it will be opened. Its arm is kept; nothing else begins before it is shown."""
+    """Return the assignment with the arm in which it will be opened. The arm is stored; nothing else begins yet."""
     if assignment.arm is not None:
         return assignment
-    arm = assignment.reserved_arm or _draw_arm(db, task, person, assignment.instance)
+    arm = _draw_arm(db, task, person, assignment)
     if assignment.reserved_arm is None:
         assignments.reserve_arm(db, assignment, arm)
     return replace(assignment, arm=arm, reserved_arm=arm)
 
 
-def _draw_arm(db: Database, task: Task, person: Person, instance: int) -> Arm:
-    """Return the arm of imported work, or else one of the crowd plan's balance or of the design's shares."""
+def _draw_arm(db: Database, task: Task, person: Person, assignment: Assignment) -> Arm:
+    """Return the arm of imported work or the reserved arm; else draw one by the crowd plan or by the design."""
     seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
-    balanced = draw_balanced_arm(db, task, person, instance, design)
-    kept = submissions.get_arm(db, person.id, instance) or balanced
-    if kept is not None:
-        return kept
+    instance = assignment.instance
+    # imported work belongs to the arm in which it was done
+    kept = submissions.get_arm(db, person.id, instance) or assignment.reserved_arm
+    drawn = kept or draw_balanced_arm(db, task, person, instance, design)
+    if drawn is not None:
+        return drawn
     place = tasks.get_position(db, instance) - 1
     nth = assignments.count_opened(db, instance)
     shares = (design.blind_share, design.first_share, design.evidence_share, design.reasons_share)

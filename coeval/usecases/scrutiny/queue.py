@@ -34,7 +34,6 @@ from coeval.usecases.scrutiny.navigation import (
     Place,
     Where,
     find_place,
-    find_start,
     get_ready,
     is_waiting,
 )
@@ -165,29 +164,40 @@ def look_ahead(
 ) -> tuple[Step, ...]:
     """Return the screen that will follow a save of the place, or all of its sheet; nothing if it is not certain.
 
-    An instance that was never opened is reserved: its arm is drawn, but it is opened when it is shown. The
-    screen holds only what the person may see then, as every screen does.
+    An instance that was never opened is reserved: its arm is drawn, but the save opens it. The screen holds only
+    what the person may see then, as every screen does.
     """
+    with context.store.read() as db:
+        place = _find_ahead(db, person, task, where)
+        if place is None or place[0].arm is not None or place[0].reserved_arm is not None:
+            return _build_ahead(db, person, task, where, place, sheet=sheet)
     with context.store.write() as db:
-        current = require_set(db, task)
-        here = find_start(db, person, task, where)
-        place = find_place(db, person, task, current, where)
-        if (
-            here is None
-            or place is None
-            or (place[0].instance, place[1].id) == (here.instance, where.criterion)
-        ):
-            return ()
-        may_save(db, person, task, here.instance)
-        ready = get_ready(db, task, current)
-        if ready is not None and place[0].arm is None and not assignments.is_ready(db, place[0], ready):
-            return ()
-        assignment = reserve(db, task, person, place[0])
-        first = build_step(db, person, task, current, where.which, (assignment, place[1]))
-        others = (each for each in first.criteria if sheet and each != first.criterion)
-        return first, *(
-            build_step(db, person, task, current, where.which, (assignment, each)) for each in others
-        )
+        place = _find_ahead(db, person, task, where)
+        return _build_ahead(db, person, task, where, place, sheet=sheet)
+
+
+def _find_ahead(db: Database, person: Person, task: Task, where: Where) -> Place | None:
+    current = require_set(db, task)
+    place = find_place(db, person, task, current, where)
+    if place is None or (place[0].instance, place[1].id) == (where.instance, where.criterion):
+        return None
+    may_save(db, person, task, place[0].instance)
+    ready = get_ready(db, task, current)
+    waits = ready is not None and place[0].arm is None and not assignments.is_ready(db, place[0], ready)
+    return None if waits else place
+
+
+def _build_ahead(
+    db: Database, person: Person, task: Task, where: Where, place: Place | None, *, sheet: bool
+) -> tuple[Step, ...]:
+    if place is None:
+        return ()
+    current, assignment = require_set(db, task), reserve(db, task, person, place[0])
+    first = build_step(db, person, task, current, where.which, (assignment, place[1]))
+    others = (criterion for criterion in first.criteria if sheet and criterion != first.criterion)
+    return first, *(
+        build_step(db, person, task, current, where.which, (assignment, criterion)) for criterion in others
+    )
 
 
 def _check_ready(db: Database, task: Task, current: CriteriaSet, assignment: Assignment) -> None:

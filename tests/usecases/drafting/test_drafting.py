@@ -22,12 +22,13 @@ from coeval.ui.run import build_app
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import batch_files, execution
 from coeval.usecases.drafting.execution import run_drafting
+from coeval.usecases.drafting.jobs import draft_line
 from coeval.usecases.drafting.preparation import estimate_run, show_question
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.export import export_table
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
-from coeval.usecases.tasks import get_task_state
+from coeval.usecases.tasks import get_task_state, show_run
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.stub_answers import default_reply
 
@@ -339,3 +340,34 @@ def test_a_job_that_a_crash_cut_off_can_be_started_again(context: Context, ready
     for state in (JobState.DONE, JobState.FAILED):
         found = states[state]
         assert found and found.state is state and found.message == ""
+
+
+def test_one_line_is_drafted_in_the_run_that_people_see(
+    context: Context, owner: Person, study: Study
+) -> None:
+    """Not in that of the newest job, which may compare outputs or be for a look; an imported run is refused."""
+    import_study(context, owner, replace(study, runs=()))
+    with start_stub() as stub:
+        here = connected(context, stub)
+        asyncio.run(run_drafting(here, owner, "demo", RunSettings(label="shown", limit=1)))
+        show_run(here, owner, "demo", "shown")
+        instance = next(number for number, drafted in count_drafts(context, "shown").items() if not drafted)
+        draft_line(here, owner, "demo", instance, 2)
+        assert count_drafts(context, "shown")[instance] == 1
+        with pytest.raises(InputError, match="has its draft already"):
+            draft_line(here, owner, "demo", instance, 2)
+        import_study(context, owner, replace(study, task=replace(study.task, slug="imported")))
+        with pytest.raises(InputError, match="first"):
+            draft_line(here, owner, "imported", 10**6, 1)
+
+
+def count_drafts(context: Context, label: str) -> dict[int, int]:
+    """Return the number of drafts of each instance of the task."""
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        run = drafts.get_run(db, task.id, label) if task else None
+        assert task and run
+        return {
+            one.id: sum(drafts.get_current_draft(db, run.id, one.id, number) is not None for number in (1, 2))
+            for one in tasks.list_instances(db, task.id)
+        }

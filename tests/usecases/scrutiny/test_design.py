@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import Arm, ColumnRole, Person, Role, RowKind, Study
+from coeval.domain import Arm, ColumnRole, Filter, Person, Role, RowKind, Study
 from coeval.errors import InputError, NotAllowedError, StaleError
 from coeval.rules.arms import Design, Display
 from coeval.rules.evaluation_rows import AddedRow
@@ -17,11 +17,11 @@ from coeval.ui.app.step_json import history_json, step_json
 from coeval.usecases.access import Context
 from coeval.usecases.reports.statistics import get_frames
 from coeval.usecases.scrutiny.design import get_design, set_design
-from coeval.usecases.scrutiny.steps import Where, get_step, list_history, submit
+from coeval.usecases.scrutiny.steps import Move, Where, get_ahead, get_step, list_history, submit
 from coeval.usecases.sessions import set_role, sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.studies.scrutiny_steps import here, save, sent_of, use_design, walk
+from tests.support.studies.scrutiny_steps import go_on, here, save, sent_of, use_design, walk
 
 
 @pytest.fixture
@@ -222,3 +222,16 @@ def test_hidden_systems_are_not_named_by_ids_or_context(context: Context, owner:
     use_design(context, owner, hide_systems=False)
     shown = json.dumps(step_json(get_step(context, owner, "demo"))["instance"])
     assert "q-gpt-" in shown and '"system": "GPT-' in shown
+
+
+def test_to_look_ahead_at_what_is_opened_or_reserved_writes_nothing(
+    context: Context, owner: Person, ana: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every person does so at every step, and the database takes one write at a time."""
+    step = get_step(context, ana, "demo", Where(which=Filter.ALL))
+    while step.criterion != step.criteria[-1]:
+        step = go_on(context, ana, step)
+    onward = replace(here(step), which=Filter.ALL, move=Move.NEXT)
+    [reserved] = get_ahead(context, ana, "demo", onward, sheet=False)
+    monkeypatch.setattr(type(context.store), "write", lambda store: pytest.fail("a write transaction"))
+    assert get_ahead(context, ana, "demo", onward, sheet=False) == (reserved,)
