@@ -374,8 +374,7 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
             f"It is too early to plan: agreement rests on {_count(pilot.documents, pilot.kind)}, and at least "
             f"{VERDICT_FROM} are needed. The numbers below are rough."
         )
-    yield from _tell_more(plan)
-    yield f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
+    yield _tell_more(plan)
     if not pilot.alpha.defined or plan.alpha.documents is None and not pilot.alpha.details.get("se"):
         reason = pilot.alpha.reason or f"{pilot.documents} {pilot.kind} show no spread"
         remedy = "" if pilot.documents else " Have two people score the same outputs."
@@ -396,18 +395,19 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         )
 
 
-def _tell_more(plan: Plan) -> Iterator[str]:
-    """Yield how many more documents reach every goal that can be planned."""
+def _tell_more(plan: Plan) -> str:
+    """Say how many documents have scores, and how many more reach every goal that can be planned."""
     goals = [plan.alpha, *(one.told for one in plan.differences)]
     needed = max((one.documents for one in goals if one.documents), default=0)
-    if not needed:
-        return
+    enough = (
+        f"{_count(plan.pilot.scored, plan.pilot.kind)} {'has' if plan.pilot.scored == 1 else 'have'} scores"
+    )
     more = needed - plan.pilot.scored
-    enough = f"{_count(plan.pilot.scored, plan.pilot.kind)} have scores"
+    if not needed:
+        return f"So far, {enough}."
     if more > 0:
-        yield f"You need about {more:,} more {plan.pilot.kind}: {needed:,} in all, and {enough}."
-    else:
-        yield f"You need no more {plan.pilot.kind}: {needed:,} reach these goals, and {enough}."
+        return f"You need about {more:,} more {plan.pilot.kind}: {needed:,} in all, and {enough}."
+    return f"You need no more {plan.pilot.kind}: {needed:,} reach these goals, and {enough}."
 
 
 def _tell_scores(pilot: Pilot) -> str:

@@ -8,7 +8,7 @@ from coeval.domain import Person
 from coeval.domain.studies import StoppingRule
 from coeval.errors import InputError
 from coeval.stats.plan import Needed, Wanted, tell_plan, tell_progress, tell_rule
-from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.view import Node, View, el, scrolling, table
 from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import planning
 from coeval.usecases.access import Context
@@ -133,7 +133,7 @@ def plan_view(known: Planning) -> Node:
         f"Documents to detect {points} (80% power)",
         f"For ±{points}",
     ]
-    shown = table(head, rows) if pairs > 1 else ""
+    shown = scrolling("Pairs of systems", table(head, rows)) if pairs > 1 else ""
     return el("div", *[el("p", line) for line in lines], shown)
 
 

@@ -59,7 +59,7 @@ def test_a_study_without_scores_plans_nothing_and_says_so() -> None:
 def test_scores_that_cannot_be_compared_are_not_said_to_be_none(people: str, reason: str) -> None:
     rows = [{"annotator": person, "instance": item, "score": 3} for person in people for item in "123"]
     told = " ".join(tell_plan(plan_study(pilot_of(make_frames(rows)), Wanted())))
-    assert "Nobody has scored" not in told and told.startswith("From the scores of 3 instances so far.")
+    assert "Nobody has scored" not in told and told.startswith("So far, 3 instances have scores.")
     assert reason in told and told.endswith("Have two people score the same outputs.")
 
 
