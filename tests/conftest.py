@@ -67,6 +67,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not hasattr(config, "workerinput")
     if whole and config.option.numprocesses is None and not config.option.usepdb:
         config.option.numprocesses, config.option.dist = 2, "loadfile"
+        # a crash is a fault of its own: end with its name, because one process would need twice the time
+        config.option.maxworkerrestart = "0"
 
 
 def pytest_configure(config: pytest.Config) -> None:

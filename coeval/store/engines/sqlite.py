@@ -59,6 +59,7 @@ class Store:
             self.path = copy_aside(self.path, Path(self._aside.name))
         self._log = self.path.with_name(self.path.name + "-wal")
         self._lock = threading.RLock()
+        self._closed = False
         self._local = threading.local()
         with translated(self.path):
             self._open()
@@ -137,8 +138,12 @@ class Store:
 
         Raises:
             StorageError: the file, or the log of its latest changes, was moved, deleted or replaced since it
-                was opened.
+                was opened; or the store is closed.
         """
+        if self._closed:
+            raise StorageError(
+                f"{self.path} is closed, because CoEval is stopping: nothing more is saved. Start it again."
+            )
         # a log that was missing at first, as on some file systems, proves nothing
         if any(old not in (None, new) for old, new in zip(self._opened, self._get_identity(), strict=True)):
             raise StorageError(
@@ -160,7 +165,7 @@ class Store:
             StorageError: the file is full, read-only, or no longer in its place; nothing was written.
         """
         with self._lock, translated(self.path):
-            inside = self._writer.conn.in_transaction
+            inside = not self._closed and self._writer.conn.in_transaction
             begin, keep, undo = NESTED if inside else OUTERMOST
             if not inside:
                 self.check_place()
@@ -242,7 +247,14 @@ class Store:
             copy.execute("PRAGMA journal_mode=DELETE")
 
     def close(self) -> None:
-        self._writer.conn.close()
+        """Close the file after the transaction under way; later ones of other threads are refused.
+
+        A worker may outlive the server that stops, and SQLite ends the process if the file is closed while a
+        thread uses it.
+        """
+        with self._lock:
+            self._closed = True
+            self._writer.conn.close()
         if getattr(self._local, "db", None) is not None:
             self._local.db.conn.close()
             self._local.db = None
