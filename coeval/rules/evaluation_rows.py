@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, Strict
 
 from coeval.domain import (
     MAX_ADDED,
     MAX_REMARK,
     Action,
     Arm,
+    Conduct,
     Draft,
     DraftStatus,
     EvaluationRow,
+    Filter,
     Quote,
     RowKind,
     Scale,
@@ -27,24 +32,79 @@ from coeval.domain import (
 from coeval.errors import InputError
 from coeval.language import tr, trn
 
+# A save as a browser sends it. The server validates the JSON against these classes.
+
+MAX_ROWS = 500
+"""Largest number of drafted lines in one table; a draft has a handful, a ballot a few dozen."""
+
+LARGEST_ID = 2**53 - 1
+"""The largest whole number that JavaScript represents exactly."""
+
+
+def check_text(text: str) -> str:
+    """Return a text that a database and a CSV file can hold: without NUL or half a surrogate pair."""
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(
+            tr("it contains a character that cannot be stored: delete the character and try again")
+        )
+    return text
+
+
+Remark = Annotated[str, Field(strict=True, max_length=MAX_REMARK), AfterValidator(check_text)]
+Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_ID)]
+Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST_ID)]
+Score = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Flag = Annotated[bool, Strict()]
+Uid = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
+Decision = Literal[Action.APPROVE, Action.DELETE, Action.REVISE]
+
+
+class _Exact:
+    """The base of these classes: unknown fields are refused."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
 
 @dataclass(frozen=True, slots=True)
-class SentRow:
-    """The browser's data for one drafted line."""
+class SentRow(_Exact):
+    """A person's action on one drafted line; ``action`` is None while it is undecided."""
 
-    id: int
-    action: Action | None
-    reason: str = ""
-    new_text: str = ""
+    id: Id
+    action: Decision | None = None
+    reason: Remark = ""
+    new_text: Remark = ""
 
 
 @dataclass(frozen=True, slots=True)
-class AddedRow:
-    """A line that a browser adds."""
+class AddedRow(_Exact):
+    """A line that a person adds."""
 
-    kind: RowKind
-    new_text: str
-    reason: str = ""
+    kind: Literal[RowKind.CONCLUSION, RowKind.EVIDENCE]
+    new_text: Remark
+    reason: Remark = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent(Conduct, _Exact):
+    """A save of one evaluation; ``revision`` is the revision that it changes.
+
+    ``first`` is True for a score that is requested before the draft is shown; ``filter`` chooses the next screen.
+    """
+
+    uid: Uid
+    instance: Id
+    criterion: Id
+    draft: Id | None
+    revision: Count
+    score: Score | None
+    rows: Annotated[tuple[SentRow, ...], Field(max_length=MAX_ROWS)] = ()
+    added: Annotated[tuple[AddedRow, ...], Field(max_length=MAX_ADDED)] = ()
+    first: Flag = False
+    filter: Filter = Filter.UNFINISHED
+    opened_at: Annotated[str, Field(max_length=40)] = field(default="", kw_only=True)
+    active_ms: Count | None = field(default=None, kw_only=True)
+    bulk: Flag = field(default=False, kw_only=True)
 
 
 def list_marks(draft: Draft) -> tuple[Quote, ...]:
@@ -222,8 +282,6 @@ def _check_added(added: Sequence[AddedRow]) -> list[ScrutinyRow]:
             )
         )
     for row in added:
-        if row.kind is RowKind.SCORE:
-            raise InputError(tr("A score cannot be added as a line: choose it with the score buttons."))
         if not row.new_text.strip():
             raise InputError(tr("A line you added is empty: write it, or remove it."))
     return [

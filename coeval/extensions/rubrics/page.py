@@ -31,9 +31,10 @@ from coeval.language import get_spoken, later, tr
 from coeval.llm.reading.quotes import find_quotes
 from coeval.rules.arms import Aliases
 from coeval.rules.column_roles import select_context
+from coeval.rules.evaluation_rows import LARGEST_ID, Count, Id, Remark, Score, check_text
 from coeval.ui.components.view import Node, Screen, View, el, table
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import LARGEST_ID, LIMITS, Id, Payload, Remark, Score, _check_text
+from coeval.ui.server.payloads import LIMITS, Payload
 from coeval.ui.tabs import MODEL, StudyTab, Update, need_task, tell_done
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.model_requests import MAX_TOKENS
@@ -169,7 +170,7 @@ class RubricLine(Payload):
     new_text: Remark = ""
     reason: Remark = ""
     points: Score | None = None
-    axis: Annotated[str, Field(max_length=MAX_AXIS), AfterValidator(_check_text)] = ""
+    axis: Annotated[str, Field(max_length=MAX_AXIS), AfterValidator(check_text)] = ""
     value: Score | None = None
     evidence: Remark = ""
 
@@ -179,11 +180,11 @@ class RubricsPayload(Payload):
 
     uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
     position: Id
-    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
+    revision: Count
     run: Id | None
     lines: list[RubricLine] = Field(max_length=MAX_CRITERIA * 2 + MAX_ADDED)
-    opened_at: Annotated[str, Field(max_length=40), AfterValidator(_check_text)] = ""
-    active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
+    opened_at: Annotated[str, Field(max_length=40), AfterValidator(check_text)] = ""
+    active_ms: Count | None = None
 
     def to_sent(self, aliases: Aliases) -> Sent:
         """Return the save with database ids instead of this person's aliases."""

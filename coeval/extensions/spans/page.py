@@ -18,17 +18,18 @@ from coeval.extensions.spans.rows import MAX_SPANS, SentSpan
 from coeval.extensions.spans.typology import MAX_NAME, Side, Span, Typology, list_typologies, load_typology
 from coeval.language import get_spoken, later, tr
 from coeval.rules.arms import Aliases
+from coeval.rules.evaluation_rows import Count, Id, Remark, Score
 from coeval.ui.app.agreement.figures import message
 from coeval.ui.components.view import Screen, View
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import LARGEST_ID, Id, Payload, Remark, Score
+from coeval.ui.server.payloads import Payload
 from coeval.ui.tabs import StudyTab, Update, need_task, tell_done
 from coeval.usecases.access import Context
 from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny.steps import get_aliases
 
 Json = dict[str, Any]
-Offset = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+Offset = Count
 Name = Annotated[str, Field(max_length=MAX_NAME)]
 
 
@@ -64,11 +65,11 @@ class SheetPayload(Payload):
     uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
     instance: Id
     draft: Id | None
-    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
+    revision: Count
     rows: Annotated[list[LinePayload], Field(max_length=MAX_SPANS * 2)]
     score: Score | None = None
     bulk: bool = False
-    active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
+    active_ms: Count | None = None
 
     def to_sent(self, aliases: Aliases) -> SentSheet:
         return SentSheet(

@@ -12,9 +12,10 @@ from coeval.domain import Action, Ballot, Person, Proposal, Vote
 from coeval.errors import CoevalError, NotFoundError, StaleError
 from coeval.language import tr
 from coeval.rules.ballots import ProposalTally, Tally, Wording
+from coeval.rules.evaluation_rows import LARGEST_ID
 from coeval.ui.app.criteria_views import words_of
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import LARGEST_ID, LIMITS, BallotPayload
+from coeval.ui.server.payloads import LIMITS, BallotPayload
 from coeval.usecases import criteria_rounds
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import RoundState

@@ -19,27 +19,21 @@ from coeval.domain import Filter, Person, Role
 from coeval.errors import NotAllowedError, NotGivenError, StaleError
 from coeval.language import get_spoken, later
 from coeval.rules.arms import Aliases, Layout
+from coeval.rules.evaluation_rows import LARGEST_ID, Sent
 from coeval.settings import SignIn
 from coeval.stats.report.agreement import people_alphas
 from coeval.ui.app.step_json import Json, history_json, sheet_json, step_json
 from coeval.ui.components.number_words import plural, shown
 from coeval.ui.components.view import Node, Screen, View, el
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import (
-    LARGEST_ID,
-    LinePayload,
-    MarkPayload,
-    SheetPayload,
-    SubmissionPayload,
-    SuggestionPayload,
-)
+from coeval.ui.server.payloads import LinePayload, MarkPayload, SheetPayload, SuggestionPayload
 from coeval.ui.tabs import StudyTab, Update
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.jobs import draft_line
 from coeval.usecases.reports.statistics import get_reading
 from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny import review, steps
-from coeval.usecases.scrutiny.steps import Move, Sent, Step, Where
+from coeval.usecases.scrutiny.steps import Move, Step, Where
 
 
 def step_link(slug: str, external_id: str) -> str:
@@ -151,7 +145,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
     together = Together[JSONResponse](context.store)
 
     @router.post("/submissions")
-    async def post_submission(request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
+    async def post_submission(request: Request, slug: str, payload: Sent) -> JSONResponse:
         return await together.save(lambda: _save(context, request, slug, payload))
 
     @router.post("/sheets")
@@ -227,11 +221,11 @@ def _identify(context: Context, request: Request, slug: str) -> tuple[Person, Al
         return person, steps.get_aliases(context, person, slug)
 
 
-def _save(context: Context, request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
+def _save(context: Context, request: Request, slug: str, payload: Sent) -> JSONResponse:
     """Save and open the next screen in one transaction."""
     person, aliases = _identify(context, request, slug)
-    sent = _reveal(aliases, payload.to_sent())
-    here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
+    sent = _reveal(aliases, payload)
+    here = Where(sent.filter, instance=sent.instance, criterion=sent.criterion)
     # after a first score, the same screen is shown again, with the draft
     onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
     return _save_and_open(context, person, slug, [sent], (here, onward), aliases, sheet=False)
@@ -239,8 +233,8 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
 
 def _save_sheet(context: Context, request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
     person, aliases = _identify(context, request, slug)
-    sent = [_reveal(aliases, one.to_sent()) for one in payload.evaluations]
-    here = Where(Filter(payload.filter), instance=sent[0].instance, criterion=sent[0].criterion)
+    sent = [_reveal(aliases, evaluation) for evaluation in payload.evaluations]
+    here = Where(payload.filter, instance=sent[0].instance, criterion=sent[0].criterion)
     first = any(one.first for one in sent)
     onward = here if first else replace(here, move=Move.NEXT_SHEET)
     return _save_and_open(context, person, slug, sent, (here, onward), aliases, sheet=True)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
-from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
+from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Filter, Vote
 from coeval.errors import (
     CoevalError,
     InputError,
@@ -24,35 +23,13 @@ from coeval.errors import (
     StorageError,
 )
 from coeval.language import SOURCE, get_spoken, later, tr, trn
-from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.rules.evaluation_rows import MAX_ROWS, Count, Id, Remark, Sent, SentRow
 from coeval.ui.server.plain_pages import render_page
-from coeval.usecases.scrutiny.steps import Sent
 
 # Checks of everything that browsers send: shapes, lengths and counts. Browsers never send drafted texts.
 
-MAX_ROWS = 500
-"""Largest number of drafted lines in one table; a draft has a handful, a ballot a few dozen."""
-
 LIMITS = {"added": MAX_ADDED, "remark": MAX_REMARK}
 """The limits that the browser needs; every sheet contains them."""
-
-LARGEST_ID = 2**53 - 1
-"""The largest whole number that JavaScript represents exactly."""
-
-
-def _check_text(text: str) -> str:
-    """Return a text that a database and a CSV file can hold: without NUL or half a surrogate pair."""
-    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError(
-            tr("it contains a character that cannot be stored: delete the character and try again")
-        )
-    return text
-
-
-Remark = Annotated[str, Field(max_length=MAX_REMARK), AfterValidator(_check_text)]
-Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
-Score = Annotated[float, Field(allow_inf_nan=False)]
-Decision = Literal["approve", "delete", "revise"]
 
 
 class Payload(BaseModel):
@@ -61,19 +38,10 @@ class Payload(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
-class RowPayload(Payload):
-    """A person's action on one drafted line; ``action`` is None while it is undecided."""
+class CriterionPayload(Payload):
+    """A criterion that a person adds to a ballot."""
 
-    id: Id
-    action: Decision | None = None
-    reason: Remark = ""
-    new_text: Remark = ""
-
-
-class AddedPayload(Payload):
-    """A line that a person adds."""
-
-    kind: Literal["criterion", "conclusion", "evidence"]
+    kind: Literal["criterion"]
     new_text: Remark
     reason: Remark = ""
 
@@ -82,15 +50,15 @@ class BallotPayload(Payload):
     """The body of a ballot or of an owner's decisions: ``revision`` is that of the displayed sheet."""
 
     round: Id
-    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
-    rows: list[RowPayload] = Field(max_length=MAX_ROWS)
-    added: list[AddedPayload] = Field(max_length=MAX_ADDED)
+    revision: Count
+    rows: list[SentRow] = Field(max_length=MAX_ROWS)
+    added: list[CriterionPayload] = Field(max_length=MAX_ADDED)
 
     def to_votes(self) -> list[Vote]:
         """Return the votes, added criteria last.
 
         Raises:
-            InputError: a proposal has no action yet, or an added line is not a criterion.
+            InputError: a proposal has no action yet.
         """
         undecided = sum(row.action is None for row in self.rows)
         if undecided:
@@ -101,16 +69,14 @@ class BallotPayload(Payload):
                     undecided,
                 )
             )
-        votes = [
-            Vote(Action(row.action), row.id, row.reason, row.new_text) for row in self.rows if row.action
-        ]
-        return votes + [Vote(Action.ADD, None, row.reason, row.new_text) for row in self._criteria()]
+        votes = [Vote(row.action, row.id, row.reason, row.new_text) for row in self.rows if row.action]
+        return votes + [Vote(Action.ADD, None, row.reason, row.new_text) for row in self.added]
 
     def to_decisions(self) -> dict[str, Any]:
         """Return an owner's decisions as arguments for ``establish``.
 
         Raises:
-            InputError: a tie is still open, or an added line is not a criterion.
+            InputError: a tie is still open.
         """
         if any(row.action is None for row in self.rows):
             raise InputError("A tie is still open: approve, revise or delete it, then establish the set.")
@@ -118,52 +84,16 @@ class BallotPayload(Payload):
             "decisions": {row.id: row.new_text for row in self.rows if row.action == Action.REVISE},
             "approved": [row.id for row in self.rows if row.action == Action.APPROVE],
             "dropped": [row.id for row in self.rows if row.action == Action.DELETE],
-            "added": [row.new_text for row in self._criteria()],
+            "added": [row.new_text for row in self.added],
         }
-
-    def _criteria(self) -> list[AddedPayload]:
-        if any(row.kind != "criterion" for row in self.added):
-            raise InputError(tr("Only criteria can be added here: reload the page and try again."))
-        return self.added
-
-
-class SubmissionPayload(Payload):
-    """The body of a confirm: one person's scrutiny of one instance by one criterion."""
-
-    uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
-    instance: Id
-    criterion: Id
-    draft: Id | None
-    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
-    opened_at: Annotated[str, Field(max_length=40), AfterValidator(_check_text)] = ""
-    active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
-    score: Score | None
-    bulk: bool = False
-    rows: list[RowPayload] = Field(max_length=MAX_ROWS)
-    added: list[AddedPayload] = Field(max_length=MAX_ADDED)
-    filter: Literal["all", "unfinished", "flagged"] = "unfinished"
-    first: bool = False
-
-    def to_sent(self) -> Sent:
-        """Return this body as the argument of the use case.
-
-        Raises:
-            InputError: a criterion is added, which only a ballot can hold.
-        """
-        values = {field.name: getattr(self, field.name) for field in fields(Sent)}
-        lines = {
-            "rows": tuple(_sent_row(row) for row in self.rows),
-            "added": tuple(_added_row(row) for row in self.added),
-        }
-        return Sent(**values | lines)
 
 
 class SheetPayload(Payload):
     """The body of a confirm of a whole sheet: one person's scrutiny of one instance by several criteria."""
 
     uid: str = Field(max_length=80)
-    filter: Literal["all", "unfinished", "flagged"] = "unfinished"
-    evaluations: list[SubmissionPayload] = Field(min_length=1, max_length=MAX_ROWS)
+    filter: Annotated[Filter, Strict(False)] = Filter.UNFINISHED
+    evaluations: list[Sent] = Field(min_length=1, max_length=MAX_ROWS)
 
 
 class MarkPayload(Payload):
@@ -187,16 +117,6 @@ class SuggestionPayload(Payload):
 
     instance: Id
     text: Remark
-
-
-def _sent_row(row: RowPayload) -> SentRow:
-    return SentRow(row.id, Action(row.action) if row.action else None, row.reason, row.new_text)
-
-
-def _added_row(row: AddedPayload) -> AddedRow:
-    if row.kind == "criterion":
-        raise InputError(tr("A criterion cannot be added to an evaluation: propose it in the Criteria tab."))
-    return AddedRow(RowKind(row.kind), row.new_text, row.reason)
 
 
 NAMES = {
@@ -238,7 +158,7 @@ def explain(errors: list[Mapping[str, Any]]) -> str:
             said = f"{name}: {str(first['msg']).removeprefix('Value error, ')}."
         case "json_invalid":
             return tr("The request cannot be read: reload the page and try again.")
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             said = tr("{name} is not expected here: reload the page and try again.", name=name)
         case "missing":
             said = tr("{name} is missing: reload the page and try again.", name=name)

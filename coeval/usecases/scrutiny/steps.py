@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any
 
@@ -23,7 +23,7 @@ from coeval.errors import InputError, StaleError
 from coeval.language import later, tr
 from coeval.rules import evaluation_rows
 from coeval.rules.arms import Aliases, Layout
-from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.rules.evaluation_rows import Sent
 from coeval.rules.names import normalize_name
 from coeval.store.queries import assignments, review, submissions, tasks
 from coeval.usecases.access import EVERYONE, Context, require_task, use_case
@@ -64,24 +64,6 @@ WAITS = later(
 
 SKEW = timedelta(seconds=5)
 """The largest remaining error of a browser's clock, which we correct to the second."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sent(Conduct):
-    """A browser's save of one evaluation; ``revision`` is the revision that it changes.
-
-    ``first`` is True for a score that is requested before the draft is shown.
-    """
-
-    uid: str
-    instance: int
-    criterion: int
-    draft: int | None
-    revision: int
-    score: float | None
-    rows: tuple[SentRow, ...] = ()
-    added: tuple[AddedRow, ...] = ()
-    first: bool = False
 
 
 def get_aliases(context: Context, person: Person, slug: str) -> Aliases:

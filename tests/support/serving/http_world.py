@@ -38,6 +38,7 @@ from coeval.domain import (
     Terms,
     Vote,
 )
+from coeval.rules.evaluation_rows import Sent
 from coeval.settings import SignIn, Snapshots, load_settings
 from coeval.store import Store
 from coeval.store.queries import criteria, enrolments, people, tasks
@@ -49,7 +50,6 @@ from coeval.usecases.crowd import entry, exams, plans
 from coeval.usecases.drafting.jobs import start_job
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.scrutiny import steps
-from coeval.usecases.scrutiny.steps import Sent
 from coeval.usecases.study_import import import_study
 from coeval.usecases.tasks import archive_task
 from tests.conftest import make_study

@@ -17,7 +17,7 @@ import pytest
 from coeval import clock
 from coeval.domain import Action, Person, Plan, Proposal, RowKind, Vote
 from coeval.rules.arms import Design
-from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.rules.evaluation_rows import AddedRow, Sent, SentRow
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.criteria_rounds import cast_ballot, get_criteria_set, open_round
 from coeval.usecases.drafting.execution import run_drafting
@@ -126,7 +126,7 @@ def _draft_again(context: Context) -> None:
                 apart.submit(asyncio.run, drafting).result()
 
 
-def _decide(step: steps.Step, number: int, turn: int) -> steps.Sent:
+def _decide(step: steps.Step, number: int, turn: int) -> Sent:
     """All four actions in turn: most lines are approved, some deleted, revised or added."""
     assert step.instance and step.criterion
     shown = [row for row in (step.draft.rows if step.draft else ()) if row.kind is not RowKind.SCORE]
@@ -136,7 +136,7 @@ def _decide(step: steps.Step, number: int, turn: int) -> steps.Sent:
     if rows and turn % 3 == 2:
         rows[0] = SentRow(shown[0].id, Action.REVISE, reason=REASON, new_text="It reads well.")
     more = turn % 4 == 3 and not step.awaits_first
-    return steps.Sent(
+    return Sent(
         uid=f"golden-{number}-{step.instance.id}-{step.criterion.id}-{int(step.awaits_first)}",
         instance=step.instance.id,
         criterion=step.criterion.id,

@@ -30,7 +30,7 @@ from coeval.domain import (
 )
 from coeval.errors import CoevalError
 from coeval.rules.arms import Design, Display
-from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.rules.evaluation_rows import AddedRow, Sent, SentRow
 from coeval.rules.names import BLANKS
 from coeval.store.queries import jobs
 from coeval.store.queries import tasks as task_store
@@ -38,7 +38,6 @@ from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import cast_ballot, get_round, open_round
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.scrutiny.steps import (
-    Sent,
     Step,
     Where,
     get_step,

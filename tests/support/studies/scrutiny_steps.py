@@ -8,10 +8,10 @@ from uuid import uuid4
 
 from coeval.domain import Action, Person, RowKind, Submission
 from coeval.rules.arms import Design
-from coeval.rules.evaluation_rows import SentRow
+from coeval.rules.evaluation_rows import Sent, SentRow
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.design import set_design
-from coeval.usecases.scrutiny.steps import Move, Sent, Step, Where, get_step, submit
+from coeval.usecases.scrutiny.steps import Move, Step, Where, get_step, submit
 
 
 def sent_of(step: Step, score: float, *, deleted: Collection[int] = (), uid: str = "") -> Sent:

@@ -68,7 +68,6 @@ def test_added_lines_come_last() -> None:
         (4, [SentRow(10, Action.REVISE), APPROVED[1]], [], "Write the new text of “Clear.”"),
         (4, [SentRow(10, Action.ADD), APPROVED[1]], [], "not “add”"),
         (4, APPROVED, [AddedRow(EVIDENCE, "  ")], "empty"),
-        (4, APPROVED, [AddedRow(SCORE, "5")], "score buttons"),
     ],
 )
 def test_check_refuses(score: float | None, sent: list[SentRow], added: list[AddedRow], said: str) -> None:

@@ -15,13 +15,13 @@ import pytest
 from coeval.domain import Action, Arm, Person, Plan, Proof, RowKind, Standing, StudyState, Terms
 from coeval.errors import InputError, NotAllowedError
 from coeval.rules.arms import Design
-from coeval.rules.evaluation_rows import SentRow
+from coeval.rules.evaluation_rows import Sent, SentRow
 from coeval.store import Database
 from coeval.store.queries import enrolments, reports, reservations, tasks
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, onboarding, plans
 from coeval.usecases.crowd.exams import set_keys
-from coeval.usecases.scrutiny.steps import Sent, Step, get_step, submit
+from coeval.usecases.scrutiny.steps import Step, get_step, submit
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study

@@ -10,12 +10,11 @@ import pytest
 from coeval.domain import Action, Arm, Filter, Person, RowKind, ScrutinyRow, Study
 from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.rules.arms import Aliases
-from coeval.rules.evaluation_rows import SentRow
+from coeval.rules.evaluation_rows import Sent, SentRow
 from coeval.store.queries import submissions
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny.steps import (
     Move,
-    Sent,
     Step,
     Where,
     get_aliases,
