@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 
 from coeval.stats.clusters import Clusters, bounded_interval, parse_clusters
 from coeval.stats.estimates import Estimate, t_limits
@@ -184,7 +183,6 @@ def drawn_mean(
     counted: Any,
     *,
     clusters: Any = None,
-    planned: int = 0,
     scale: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
@@ -196,21 +194,19 @@ def drawn_mean(
     judged : the judge's scores of all items; constant if there is no judge.
     chance : each item's probability (``chances_so_far``).
     clusters : one label per item; items with the same label were drawn together.
-    planned : the planned number of labelled clusters, for an interval that is valid at every look (``sequence``).
     scale : the lowest and the highest possible score, for an interval of bounded scores (``bounded_interval``).
 
     Returns
     -------
     Estimate
-        With ``ci_low``, ``ci_high``, ``se``, ``n`` labels, ``n_items``, ``slope`` (how far people follow the judge),
-        ``plain`` (the unweighted mean of the labels, which is biased towards items with high probabilities) and
-        ``sequence``.
+        With ``ci_low``, ``ci_high``, ``se``, ``n`` labels, ``n_items``, ``slope`` (how far people follow the judge) and
+        ``plain`` (the unweighted mean of the labels, which is biased towards items with high probabilities).
 
     Source: Zrnic and Candes 2024; Egami et al. 2023 (design-based supervised learning); Duffield et al. 2007 (priority
     sampling).
     """
     sample = _read(y, judged, chance, counted, clusters)
-    found = _as_estimate(_estimate(*sample), sample, planned, confidence)
+    found = _as_estimate(_estimate(*sample), sample, confidence)
     if scale is None or not found.defined:
         return found
     inside = float(np.clip(found, *scale))
@@ -236,7 +232,7 @@ def _read(
     return score, f, pi, own, parse_clusters(clusters, len(score))
 
 
-def _as_estimate(found: Drawn, sample: tuple[Any, ...], planned: int, confidence: float) -> Estimate:
+def _as_estimate(found: Drawn, sample: tuple[Any, ...], confidence: float) -> Estimate:
     score, _, _, own, clusters = sample
     counts: dict[str, Any] = {
         "n": found.labels,
@@ -255,48 +251,15 @@ def _as_estimate(found: Drawn, sample: tuple[Any, ...], planned: int, confidence
         reach = float(np.ptp(values)) or 1.0
         variance = (found.labels * variance + reach**2 / found.labels) / (found.labels + 4)
     se = float(np.sqrt(variance))
-    wide = sequence_width(se, n, planned or n, confidence)
     return Estimate(
         found.value, **t_limits(found.value, se, n - 1, confidence), slope=found.slope,
-        plain=float(score[own].mean()), sequence=[found.value - wide, found.value + wide], **counts,
+        plain=float(score[own].mean()), **counts,
     )  # fmt: skip
-
-
-FIRST = 10
-"""The fewest documents for the asymptotic sequence. With fewer, its width is infinite."""
-
-
-def sequence_width(se: float, documents: int, planned: int, confidence: float = 0.95) -> float:
-    """Return half the width of a confidence sequence, which is valid at every look with this confidence.
-
-    It is an asymptotic confidence sequence with the normal mixture's boundary, tuned to ``planned`` documents. It is
-    widened by the ratio of Student's t to the normal, because the error is estimated from few documents.
-
-    Parameters
-    ----------
-    se, documents : the jackknife's standard error over the documents so far, and their number.
-    planned : the number of documents that the study plans for.
-
-    Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Time-uniform central limit theory and asymptotic
-    confidence sequences, theorem 2.2.
-
-    >>> round(sequence_width(0.1, 40, 40), 3), sequence_width(0.1, 5, 40)
-    (0.313, inf)
-    """
-    if documents < FIRST or np.isnan(se):
-        return float("inf")
-    alpha = 1 - confidence
-    tuned = (-2 * np.log(alpha) + np.log(-2 * np.log(alpha)) + 1) / max(planned, FIRST)
-    grown = documents * tuned + 1
-    boundary = np.sqrt(2 * grown / (documents**2 * tuned) * np.log(np.sqrt(grown) / alpha))
-    tail = 1 - alpha / 2
-    wide = scipy.special.stdtrit(documents - 1, tail) / scipy.special.ndtri(tail)
-    return float(se * np.sqrt(documents) * boundary * wide)
 
 
 def drawn_difference(
     y: Any, judged: Any, chance: Any, counted: Any, first: Any, second: Any, *, clusters: Any = None,
-    planned: int = 0, confidence: float = 0.95,
+    confidence: float = 0.95,
 ) -> Estimate:  # fmt: skip
     """Return the mean of the items ``first`` minus the mean of the items ``second``; documents may contain both."""
     score, f, pi, own, codes = _read(y, judged, chance, counted, clusters)
@@ -318,4 +281,4 @@ def drawn_difference(
         len(np.unique(codes.code[both])),
         (a.slope + b.slope) / 2,
     )
-    return _as_estimate(joined, (score, f, pi, both, codes), planned, confidence)
+    return _as_estimate(joined, (score, f, pi, both, codes), confidence)

@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,7 +110,6 @@ class EstimateDrawn:
     """The statistic under a design; ``chances`` are (instance, probability, place)."""
 
     chances: tuple[tuple[str, float, float], ...]
-    planned: int
 
     def __call__(self, study: StudyFrames) -> tuple[int, int, tuple[DrawnRow, ...]]:
         units, _ = list_units(study)
@@ -138,21 +136,20 @@ class EstimateDrawn:
         y, f, document = own["people"], own["judge"], own["document"]
         named = own["system"].replace("", None).fillna("")
         systems = sorted(set(named) - {""})  # rows are in the order of the draw
-        known: dict[str, Any] = {"planned": self.planned, "scale": scale}
-        yield DrawnRow(criterion, EVERYTHING, drawn_mean(y, f, chance, counted, clusters=document, **known))
+        yield DrawnRow(
+            criterion, EVERYTHING, drawn_mean(y, f, chance, counted, clusters=document, scale=scale)
+        )
         if len(systems) < 2:
             return
         for name in systems:
             part = (named == name).to_numpy()
             value = drawn_mean(
-                y[part], f[part], chance[part], counted[part], clusters=document[part], **known
+                y[part], f[part], chance[part], counted[part], clusters=document[part], scale=scale
             )
             yield DrawnRow(criterion, name, value)
         for a, b in list(combinations(systems, 2))[:MOST_DIFFERENCES]:
             first, second = (named == a).to_numpy(), (named == b).to_numpy()
-            value = drawn_difference(
-                y, f, chance, counted, first, second, clusters=document, planned=self.planned
-            )
+            value = drawn_difference(y, f, chance, counted, first, second, clusters=document)
             yield DrawnRow(criterion, f"{a} less {b}", value)
 
 
@@ -174,7 +171,7 @@ def get_labelling(context: Context, person: Person, slug: str) -> Labelling:
     if design is None:
         return Labelling(items.source)
     named = tuple((name, chance, place) for name, (chance, place) in chances.items())
-    labelled, late, rows = get_statistic(context, person, slug, EstimateDrawn(named, design.labels))
+    labelled, late, rows = get_statistic(context, person, slug, EstimateDrawn(named))
     return Labelling(items.source, design.kind, running, design.labels, labelled, late, rows)
 
 

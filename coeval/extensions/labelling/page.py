@@ -26,7 +26,6 @@ from coeval.extensions.labelling.study_units import (
     CorrectSystems,
     tell,
 )
-from coeval.stats.estimates import Estimate
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node, View, el, scrolling, table, table_of
 from coeval.ui.tabs import Panel, Tab, Update, need_task
@@ -155,15 +154,10 @@ def means_view(found: Labelling) -> Node:
     ]
     if found.out_of_order:
         lines.append(f"{found.out_of_order:,} labels do not count yet: an instance before them has no label.")
-    rows = [[row.criterion, row.what, tell(row.value), _every_look(row.value)] for row in found.rows]
-    grid = table(["Criterion", "Of", "Value", "Interval valid at every look"], rows)
+    rows = [[row.criterion, row.what, tell(row.value)] for row in found.rows]
+    grid = table(["Criterion", "Of", "Value"], rows)
     shown = scrolling("Means with known probabilities", grid)
     return el("div", *(el("p", line) for line in lines), shown)
-
-
-def _every_look(value: Estimate) -> str:
-    low, high = value.details.get("sequence", (np.nan, np.nan))
-    return f"[{low:.2f}, {high:.2f}]" if np.isfinite(low) else "–"
 
 
 class LabellingTab(Tab):

@@ -7,7 +7,6 @@ from coeval.extending import Extension
 extension = Extension(
     name="prolific",
     title="Prolific",
-    commands=("commands:add_prolific",),
     setup_pages=("page:ProlificTab",),
     routes=("page:add_record",),
     schema=("queries:STEPS",),
