@@ -7,6 +7,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+# two processes share two cores: an OpenBLAS with threads of its own in each takes ten times as long; before numpy loads
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from argon2 import PasswordHasher
 

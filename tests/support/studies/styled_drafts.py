@@ -10,15 +10,20 @@ import random
 import re
 import statistics
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from coeval.domain import Criterion, Draft, EvaluationRow, ImportedDraft, Instance, Quote, RowKind, Scale
 from coeval.extensions.replication.released_study import load
 from coeval.llm.protocols.by_criterion import Verdict, combine_verdicts
 from coeval.llm.reading.scores import ParsedEvaluation
+from coeval.rules import planted_errors
 from coeval.rules.planted_errors import SAMPLE, ErrorKind, Neighbour, apply_planted_error, plant, plant_score
 from tests.support.studies.distinguisher import Features, Pair
 
@@ -207,11 +212,12 @@ def list_planted_scores(work: Work, people: int, size: int = SAMPLE) -> list[tup
     for draft in work[1]:
         by_criterion.setdefault(draft.criterion, []).append(draft)
     planted = []
-    for draft in work[1]:
-        others = [one for one in by_criterion[draft.criterion] if one.id != draft.id]
-        run = chance.sample(others, min(size, len(others)))
-        found = (plant_score("seed", person, draft, Scale(), run) for person in range(people))
-        planted += [(draft, one.score) for one in found if one and one.score is not None]
+    with learn_once():
+        for draft in work[1]:
+            others = [other for other in by_criterion[draft.criterion] if other.id != draft.id]
+            run = chance.sample(others, min(size, len(others)))
+            errors = (plant_score("seed", person, draft, Scale(), run) for person in range(people))
+            planted += [(draft, error.score) for error in errors if error and error.score is not None]
     return planted
 
 
@@ -248,17 +254,37 @@ def pair_planted(work: Work, kind: ErrorKind, people: int, seed: str = "seed") -
     for draft in drafts:
         by_criterion.setdefault(draft.criterion, []).append(draft)
     pairs: list[Pair] = []
-    for draft in drafts:
-        own = instances[draft.instance - 1]
-        others = [one for one in by_criterion[draft.criterion] if one.id != draft.id]
-        run = [Neighbour(one, inputs[one.instance] != own.input) for one in others]
-        for person in range(people):
-            planted = plant(kind, seed, person, draft, Scale(), f"{own.input} {own.output}", run)
-            if planted is not None:
-                shown = apply_planted_error(draft, planted, own.output)
-                lender = planted.source.id // 100 if planted.source else draft.id
-                pairs.append((describe_draft(shown), describe_draft(draft), (draft.id, lender)))
+    with learn_once():
+        for draft in drafts:
+            own = instances[draft.instance - 1]
+            others = [other for other in by_criterion[draft.criterion] if other.id != draft.id]
+            run = [Neighbour(other, inputs[other.instance] != own.input) for other in others]
+            for person in range(people):
+                planted = plant(kind, seed, person, draft, Scale(), f"{own.input} {own.output}", run)
+                if planted is not None:
+                    shown = apply_planted_error(draft, planted, own.output)
+                    lender = planted.source.id // 100 if planted.source else draft.id
+                    pairs.append((describe_draft(shown), describe_draft(draft), (draft.id, lender)))
     return pairs
+
+
+@contextmanager
+def learn_once() -> Iterator[None]:
+    """Let everybody who sees the same draft share what the product learns of its run: that takes most of the time."""
+    rarity = lru_cache(maxsize=1)(planted_errors._Rarity)
+    suggest, suggested = planted_errors.suggest_scores, dict[Hashable, Any]()
+
+    def suggest_once(*groups: Sequence[Draft]) -> Any:
+        key = tuple(tuple(draft.id for draft in group) for group in groups)
+        if key not in suggested:
+            suggested.clear()
+            suggested[key] = suggest(*groups)
+        return suggested[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planted_errors, "suggest_scores", suggest_once)
+        patch.setattr(planted_errors, "_Rarity", lambda said: rarity(tuple(said)))
+        yield
 
 
 WORDS = re.compile(r"[^\W\d]+")
