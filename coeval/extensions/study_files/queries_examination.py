@@ -45,6 +45,21 @@ SCORED = {
 }
 """The condition for a score outside the scale, by table. An import keeps such scores as its file has them."""
 
+INCOMPLETE = {
+    "submissions whose revisions have a gap": (
+        "SELECT count(*) FROM (SELECT 1 FROM submission GROUP BY annotator, instance, criterion"
+        " HAVING max(revision) <> count(*)) gaps"
+    ),
+    "submissions based on a draft of another instance or criterion": (
+        "SELECT count(*) FROM submission s JOIN draft d ON d.id = s.draft"
+        " WHERE d.instance <> s.instance OR d.criterion <> s.criterion"
+    ),
+    "instances whose positions have a gap": (
+        "SELECT count(*) FROM (SELECT 1 FROM instance GROUP BY task HAVING max(position) <> count(*)) gaps"
+    ),
+}
+"""The count of what a complete study does not have, by its name."""
+
 Portion = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 """A table with its columns and its rows."""
 
@@ -114,7 +129,7 @@ class _Counted:
 def _check_values(
     name: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]
 ) -> Iterator[Sequence[Any]]:
-    """Yield the rows after checks that SQLite does not make: times, JSON, fixed values, ids."""
+    """Yield the rows after checks that SQLite does not make: times, JSON, fixed values, ids, NUL."""
     times = [
         i for i, column in enumerate(columns) if column.endswith("_at") or column in ("at", "reserved_until")
     ]
@@ -127,6 +142,7 @@ def _check_values(
         wrong = [i for i in times if not _is_time(line[i])]
         wrong += [i for i in json_texts if not _is_json(line[i])]
         wrong += [i for i, known in words if line[i] not in known]
+        wrong += [i for i, value in enumerate(line) if isinstance(value, str) and "\0" in value]
         wrong += [i for i in ids if not (isinstance(line[i], int) and 0 < line[i] <= MOST_ID)]
         if wrong:
             raise InputError(
@@ -154,7 +170,8 @@ def _is_json(text: Any) -> bool:
 
 def _examine(db: Database) -> None:
     """Check CoEval's own rules, and check that the app can read the data."""
-    faults = examine_file(db).faults
+    faults = [*examine_file(db).faults]
+    faults += [f"{n:,} {name}" for name, sql in INCOMPLETE.items() if (n := scalar(db, sql))]
     if faults:
         raise InputError(f"The study is incomplete: {'; '.join(faults[:5])}. Nothing was written.")
     for table, scored in SCORED.items():

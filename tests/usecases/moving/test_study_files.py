@@ -139,6 +139,8 @@ HOSTILE: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a huge id": (with_value("draft", "id", 2**62), "has an invalid id"),
     "a number too large": (with_value("instance", "position", 2**70), "cannot be stored"),
     "half a character": (with_value("instance", "output", "\ud800"), "cannot be stored"),
+    "a NUL": (with_value("instance", "output", "a\0b"), "has an invalid output"),
+    "a gap in positions": (with_value("instance", "position", 70), "instances whose positions have a gap"),
     "a list in a cell": (with_value("instance", "output", ["x"]), "is not a list of 10 values"),
     "a score off the scale": (
         with_value("submission", "score", 1e6, import_batch=None),
