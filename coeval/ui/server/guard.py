@@ -1,4 +1,4 @@
-"""The guard before every route: host names, origins, sizes, times, and headers."""
+"""The guard before every route: host names, origins, and headers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,16 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coeval.domain import Role
 from coeval.language import tr
 from coeval.settings import Settings
-from coeval.ui.server import request_limits
-from coeval.ui.server.identity import COOKIE, build_sticky_cookie, cookie_name, read_session
+from coeval.ui.server.identity import COOKIE, build_sticky_cookie, cookie_name
 from coeval.ui.server.readiness import Draining
+from coeval.ui.server.request_limits import BODY_SECONDS, Bodies, Quota, refuse
 from coeval.usecases.access import Context
 from coeval.usecases.images import get_page_hosts
-from coeval.usecases.sessions import get_signed_in
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -42,8 +39,6 @@ HEALTH = ("/healthz", "/readyz")
 OWN_ONLY = re.compile(r"/(?:api|gradio_api|admin/gradio_api|download)/.*|/s/[^/]+/[^/]+\.csv")
 """Routes of our own pages, including downloads, which other sites cannot reach even by GET."""
 
-MOST_PAYERS = 10_000
-
 IMMUTABLE = "public, max-age=31536000, immutable"
 STAMPED = ("/theme.css", "/admin/theme.css")
 """Pages load these with a hash of their content in the address, so a browser keeps them."""
@@ -59,14 +54,12 @@ class Guard:
         app: ASGIApp,
         context: Context,
         draining: Draining | None = None,
-        body_seconds: float = request_limits.BODY_SECONDS,
-        quota: request_limits.Quota | None = None,
+        body_seconds: float = BODY_SECONDS,
+        quota: Quota | None = None,
     ) -> None:
-        self.app, self.context, self.body_seconds = app, context, body_seconds
+        self.app, self.context = app, context
+        self.bodies = Bodies(app, context, body_seconds, quota)
         self.draining = draining or Draining()
-        self.quota = quota or request_limits.Quota()
-        self._payers: dict[str, int] = {}
-        """The person of each session for the quota; 0 is an owner."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -77,23 +70,7 @@ class Guard:
         headers = Headers(scope=scope)
         send = _with_headers(send, path, self._list_more(headers), partial(get_page_hosts, self.context))
         refusal = self._refuse(scope, path, headers)
-        if refusal is None and request_limits.has_body(headers):
-            if path == request_limits.UPLOAD:
-                receive = request_limits.bounded(
-                    receive, request_limits.UPLOAD_BYTES, request_limits.CHUNK_SECONDS
-                )
-            else:
-                try:
-                    body = await self._read(scope, receive, headers, path)
-                    refusal = self._charge(scope, path, len(body))
-                    receive = request_limits.replay(body, receive)
-                except request_limits.TooLargeError:
-                    refusal = _refusal(413, "too_large", tr("The request is too large."), close=True)
-                except request_limits.TooSlowError:
-                    refusal = _refusal(408, "too_slow", tr("The request did not arrive in time."), close=True)
-                except request_limits.GoneError:
-                    return
-        await (refusal or self.app)(scope, receive, send)
+        await (refusal or self.bodies)(scope, receive, send)
 
     def _list_more(self, headers: Headers) -> list[tuple[str, str]]:
         """Return additional headers: the balancer's cookie and, if the server is stopping, the end of the
@@ -105,56 +82,24 @@ class Guard:
             *([("Connection", "close")] if self.draining.begun else []),
         ]
 
-    async def _read(self, scope: Scope, receive: Receive, headers: Headers, path: str) -> bytes:
-        def get_role() -> Role | None:
-            person = get_signed_in(self.context, read_session(self.context, Request(scope)))
-            return person.role if person else None
-
-        return await request_limits.read_body(receive, headers, path, get_role, self.body_seconds)
-
-    def _charge(self, scope: Scope, path: str, size: int) -> Response | None:
-        """Count what a person saves; refuse saves above the limit of human typing."""
-        if not path.startswith("/api/"):
-            return None
-        token = read_session(self.context, Request(scope)) or ""
-        person = self._payers.get(token)
-        if person is None:
-            # looked up once per session: on the event loop, even a short query delays everybody
-            known = get_signed_in(self.context, token)
-            person = 0 if known is None or known.role is Role.OWNER else known.id
-            if len(self._payers) >= MOST_PAYERS:
-                self._payers.clear()
-            if known:
-                self._payers[token] = person
-        seconds = self.quota.spend(person, size) if person else 0.0
-        if not seconds:
-            return None
-        text = tr(
-            "You sent {size} MB within an hour, which is over the limit. This browser keeps what you typed: try "
-            "again in {n} minutes.",
-            size=self.quota.most >> 20,
-            n=int(seconds // 60) + 1,
-        )
-        return _refusal(429, "quota", text)
-
     def _refuse(self, scope: Scope, path: str, headers: Headers) -> Response | None:
         settings = self.context.settings
         if path in HEALTH and scope["method"] in SAFE_METHODS:
             return None
         if not is_our_name(settings, scope, headers):
-            return _refusal(421, "not_allowed", _explain_name(headers))
+            return refuse(421, "not_allowed", _explain_name(headers))
         if has_two_sessions(settings, headers):
             message = tr(
                 "This browser sends two sessions: delete its cookies for this site and sign in again."
             )
-            return _refusal(400, "not_allowed", message)
+            return refuse(400, "not_allowed", message)
         if scope["method"] not in SAFE_METHODS and not is_same_origin(settings, scope["scheme"], headers):
             message = tr("This request came from another site: open CoEval itself and try again.")
-            return _refusal(403, "not_allowed", message)
+            return refuse(403, "not_allowed", message)
         if OWN_ONLY.fullmatch(path) and not (
             is_asked_by_us(headers) and is_same_origin(settings, scope["scheme"], headers)
         ):
-            return _refusal(
+            return refuse(
                 403, "not_allowed", tr("Only CoEval's own pages can use this address: open CoEval itself.")
             )
         if path == "/admin":
@@ -162,12 +107,6 @@ class Guard:
             query = scope["query_string"].decode("latin-1")
             return RedirectResponse(f"{scope.get('root_path', '')}/admin/{'?' + query if query else ''}", 307)
         return None
-
-
-def _refusal(status: int, kind: str, message: str, *, close: bool = False) -> Response:
-    # unread data cannot be distinguished from the next request, so end the connection
-    headers = {"Connection": "close"} if close else None
-    return JSONResponse({"error": kind, "message": message, "detail": message}, status, headers=headers)
 
 
 def is_our_name(settings: Settings, scope: Scope, headers: Headers) -> bool:

@@ -19,10 +19,16 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from starlette.datastructures import Headers
-from starlette.types import Message, Receive
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from coeval.domain import Role
+from coeval.language import tr
+from coeval.ui.server.identity import read_session
+from coeval.usecases.access import Context
+from coeval.usecases.sessions import get_signed_in
 
 # Bodies are read completely, within limits of size and time, before any other code sees them.
 
@@ -103,6 +109,75 @@ class Quota:
             self._until = now + self.seconds
         self._sent[person] += size
         return self._until - now if self._sent[person] > self.most else 0.0
+
+
+MOST_PAYERS = 10_000
+
+
+class Bodies:
+    """ASGI middleware that reads each body within the limits, and then calls the app with it."""
+
+    def __init__(
+        self, app: ASGIApp, context: Context, seconds: float = BODY_SECONDS, quota: Quota | None = None
+    ) -> None:
+        self.app, self.context, self.seconds, self.quota = app, context, seconds, quota or Quota()
+        self._payers: dict[str, int] = {}
+        """The person of each session for the quota; 0 is an owner."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+        headers = Headers(scope=scope)
+        refusal: Response | None = None
+        if path == UPLOAD:
+            receive = bounded(receive, UPLOAD_BYTES, CHUNK_SECONDS)
+        elif has_body(headers):
+            try:
+                body = await read_body(receive, headers, path, lambda: self._get_role(scope), self.seconds)
+                refusal = self._charge(scope, path, len(body))
+                receive = replay(body, receive)
+            except TooLargeError:
+                refusal = refuse(413, "too_large", tr("The request is too large."), close=True)
+            except TooSlowError:
+                refusal = refuse(408, "too_slow", tr("The request did not arrive in time."), close=True)
+            except GoneError:
+                return
+        await (refusal or self.app)(scope, receive, send)
+
+    def _get_role(self, scope: Scope) -> Role | None:
+        person = get_signed_in(self.context, read_session(self.context, Request(scope)))
+        return person.role if person else None
+
+    def _charge(self, scope: Scope, path: str, size: int) -> Response | None:
+        """Count what a person saves; refuse saves above the limit of human typing."""
+        if not path.startswith("/api/"):
+            return None
+        token = read_session(self.context, Request(scope)) or ""
+        payer = self._payers.get(token)
+        if payer is None:
+            # looked up once per session: on the event loop, even a short query delays everybody
+            person = get_signed_in(self.context, token)
+            payer = 0 if person is None or person.role is Role.OWNER else person.id
+            if len(self._payers) >= MOST_PAYERS:
+                self._payers.clear()
+            if person:
+                self._payers[token] = payer
+        seconds = self.quota.spend(payer, size) if payer else 0.0
+        if not seconds:
+            return None
+        text = tr(
+            "You sent {size} MB within an hour, which is over the limit. This browser keeps what you typed: try "
+            "again in {n} minutes.",
+            size=self.quota.most >> 20,
+            n=int(seconds // 60) + 1,
+        )
+        return refuse(429, "quota", text)
+
+
+def refuse(status: int, kind: str, message: str, *, close: bool = False) -> Response:
+    """Return the answer to a refused request; ``close`` also ends the connection."""
+    # unread data cannot be distinguished from the next request, so end the connection
+    headers = {"Connection": "close"} if close else None
+    return JSONResponse({"error": kind, "message": message, "detail": message}, status, headers=headers)
 
 
 async def read_body(
