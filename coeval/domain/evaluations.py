@@ -245,6 +245,7 @@ class Only(StrEnum):
 class InstanceState:
     """An instance as an owner's list shows it; input and output are shortened."""
 
+    position: int
     external_id: str
     document: str
     system: str
@@ -287,6 +288,7 @@ class InboxItem:
     person: str
     annotator: int
     instance: int
+    position: int
     external_id: str
     flagged: bool
     comment: str
@@ -304,6 +306,7 @@ class Change:
     id: int
     at: str
     person: str
+    position: int
     instance: str
     criterion: str
     revision: int
@@ -319,6 +322,7 @@ class Dispute:
     """An instance and a criterion on which people's scores differ."""
 
     instance: int
+    position: int
     external_id: str
     criterion: int
     text: str

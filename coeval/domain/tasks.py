@@ -136,6 +136,8 @@ class Instance:
     reference: str = ""
     context: Mapping[str, str] = field(default_factory=dict)
     id: int = 0
+    position: int = field(default=0, compare=False)
+    """Its place in the data, in the order of import, from 1; 0 before the import."""
 
 
 @dataclass(frozen=True, slots=True)

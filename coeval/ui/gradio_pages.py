@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gradio as gr
 
-from coeval.domain import Person, Role
+from coeval.datasets.text import shorten
+from coeval.domain import InboxState, Person, Role
 from coeval.extending import load_parts
 from coeval.language import get_spoken, later, tr, trn
 from coeval.ui.app.agreement.agreement_tab import AgreementTab
@@ -13,6 +14,7 @@ from coeval.ui.app.scrutiny_tab import ScrutinyTab
 from coeval.ui.components.view import Node, el
 from coeval.ui.setup.data_tab import DataTab
 from coeval.ui.setup.import_tab import ImportTab
+from coeval.ui.setup.messages_box import message_card
 from coeval.ui.setup.people_tab import PeopleTab
 from coeval.ui.setup.prefill_tab import PrefillTab
 from coeval.ui.setup.review_tab import ReviewTab
@@ -24,6 +26,9 @@ from coeval.usecases.scrutiny import review
 
 STUDY_TABS: tuple[type[StudyTab], ...] = (CriteriaTab, ScrutinyTab, AgreementTab)
 """The tabs of the study app, in order; extensions' tabs come after them."""
+
+MOST_LISTED = 20
+"""The largest number of open messages in the bar."""
 
 ROLES = {Role.OWNER: later("owner"), Role.RESEARCHER: later("researcher"), Role.ANNOTATOR: later("annotator")}
 
@@ -68,19 +73,24 @@ def _who(person: Person, home: str = "") -> Node:
 
 
 def _messages(context: Context, person: Person, slug: str) -> list[Node]:
-    """Return the nodes for messages: an owner's number of open messages, and the answers to this person with
-    links to the instances.
-    """
+    """Return the nodes for messages: the open ones for an owner, and the answers to this person."""
     if not slug:
         return []
     shown: list[Node] = []
     if person.role is Role.OWNER and (n := review.count_open_messages(context, person, slug)):
-        shown.append(el("a", f"Inbox {n}", href=f"admin?task={slug}&tab=review"))
+        newest = review.list_messages(context, person, slug, InboxState.OPEN)[:MOST_LISTED]
+        cards = [message_card(slug, message, "") for message in newest]
+        others = el("a", "All messages", href=f"admin?task={slug}&tab=review")
+        shown.append(
+            el("details.who.answers", el("summary", f"Inbox {n}"), el("div", *cards, others), id="inbox")
+        )
     if answers := review.list_answers(context, person, slug):
         lines = [
             el(
                 "li",
-                el("a", tr("No. {at}", at=at), href=f"?task={slug}&tab=scrutiny&at={at}"),
+                el(
+                    "a", shorten(message.comment, 40) or tr("Flag"), href=f"?task={slug}&tab=scrutiny&at={at}"
+                ),
                 f" · {message.answered_by}: ",
                 el("span", message.answer, dir="auto"),
             )
@@ -91,6 +101,7 @@ def _messages(context: Context, person: Person, slug: str) -> list[Node]:
                 "details.who.answers",
                 el("summary", trn("{n} answer", "{n} answers", len(answers))),
                 el("ul", *lines),
+                id="answers",
             )
         )
     return shown

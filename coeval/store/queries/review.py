@@ -40,7 +40,8 @@ def list_changes(
         ids["instance"] = scalar(db, sql, [task, instance])
     only = "".join(f" AND s.{column} = :{column}" for column in ids)
     changes = db.query(
-        f"SELECT s.id, s.submitted_at, p.name, i.external_id, c.text, s.revision, {OUTCOME} AS arm, s.score,"
+        f"SELECT s.id, s.submitted_at, p.name, i.position, i.external_id, c.text, s.revision, {OUTCOME} AS arm,"
+        " s.score,"
         " (SELECT e.score FROM submission e WHERE e.annotator = s.annotator AND e.instance = s.instance"
         " AND e.criterion = s.criterion AND e.revision = s.revision - 1) AS before,"
         " (SELECT count(*) FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve') AS n_changed"
@@ -96,7 +97,8 @@ ORDER BY g.spread DESC, i.position, m.position
 """
 
 DISPUTE = """
-SELECT i.id, i.external_id, c.id AS criterion, c.text, count(*) AS n, min(s.score) AS low, max(s.score) AS high,
+SELECT i.id, i.position, i.external_id, c.id AS criterion, c.text, count(*) AS n,
+  min(s.score) AS low, max(s.score) AS high,
   (SELECT a.score FROM adjudication a WHERE a.instance = i.id AND a.criterion = c.id
     ORDER BY a.revision DESC LIMIT 1) AS decided
 FROM current_submission s
@@ -104,7 +106,7 @@ JOIN instance i ON i.id = s.instance
 JOIN criterion c ON c.id = s.criterion
 WHERE s.instance = :instance AND s.criterion = :criterion AND NOT EXISTS (
   SELECT 1 FROM uncounted u WHERE u.task = :task AND u.annotator = s.annotator AND u.instance = s.instance)
-GROUP BY i.id, i.external_id, c.id, c.text
+GROUP BY i.id, i.position, i.external_id, c.id, c.text
 """
 
 
@@ -269,7 +271,8 @@ def list_remarks(db: Database, instance: int) -> list[Remark]:
 
 
 _MESSAGES = """
-SELECT m.id, p.name AS person, m.annotator, m.instance, i.external_id, m.flagged, m.comment, m.marked_at AS at,
+SELECT m.id, p.name AS person, m.annotator, m.instance, i.position, i.external_id, m.flagged, m.comment,
+  m.marked_at AS at,
   CASE WHEN asked.flagged = m.flagged AND asked.comment = m.comment THEN a.state ELSE 'open' END AS state,
   coalesce(a.text, '') AS answer, coalesce(a.answered_by, '') AS answered_by,
   coalesce(a.answered_at, '') AS answered_at
@@ -321,12 +324,12 @@ def get_message_answer(db: Database, task: int, annotator: int, instance: int) -
 def list_message_answers(db: Database, task: int, annotator: int) -> list[tuple[int, InboxItem]]:
     """Return a person's answered messages, newest answer first, with the instance's position in their queue."""
     sql = (
-        f"SELECT x.*, q.position FROM ({_MESSAGES} AND m.annotator = :annotator) x JOIN assignment q"
+        f"SELECT x.*, q.position AS turn FROM ({_MESSAGES} AND m.annotator = :annotator) x JOIN assignment q"
         f" ON q.annotator = x.annotator AND q.instance = x.instance WHERE {_ANSWERED}"
         " ORDER BY x.answered_at DESC"
     )
     found = rows(db, sql, {"task": task, "annotator": annotator})
-    return [(row.pop("position"), _message(row)) for row in found]
+    return [(row.pop("turn"), _message(row)) for row in found]
 
 
 def add_message_answer(db: Database, message: int, state: InboxState, text: str, by: str) -> None:

@@ -121,11 +121,12 @@ def _task(db: Database, row: dict[str, Any]) -> Task:
     )
 
 
-INSTANCE = Record(Instance, elsewhere=("context", "id"))
+INSTANCE = Record(Instance, elsewhere=("context", "id", "position"))
 
 
 def instance_of(row: dict[str, Any]) -> Instance:
-    return INSTANCE.from_row(row, context=json.loads(row["context_json"]), id=row["id"])
+    context = json.loads(row["context_json"])
+    return INSTANCE.from_row(row, context=context, id=row["id"], position=row["position"])
 
 
 ALL = 2**62

@@ -10,7 +10,7 @@ from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.rules.criterion_wording import Finding
 from coeval.ui.app.step_json import name_field
 from coeval.ui.components.next_step import name_steps
-from coeval.ui.components.number_words import plural
+from coeval.ui.components.number_words import name_instance, plural
 from coeval.ui.components.view import Node, el
 from coeval.usecases.criteria_rounds import OtherRound, RoundState
 
@@ -253,7 +253,9 @@ def other_rounds_view(rounds: Sequence[OtherRound]) -> Node:
 
 def suggestion_label(suggestion: Suggestion) -> str:
     """Return a suggested criterion with its author and instance."""
-    return f"{suggestion.text} ({suggestion.person}, on instance {suggestion.instance.external_id})"
+    instance = suggestion.instance
+    name = name_instance(instance.position, instance.external_id)
+    return f"{suggestion.text} ({suggestion.person}, on instance {name})"
 
 
 def finding_label(finding: Finding) -> str:

@@ -23,10 +23,10 @@ from coeval.rules.evaluation_rows import LARGEST_ID, Sent
 from coeval.settings import SignIn
 from coeval.stats.report.agreement import people_alphas
 from coeval.ui.app.step_json import Json, history_json, sheet_json, step_json
-from coeval.ui.components.number_words import plural, shown
+from coeval.ui.components.number_words import name_instance, plural, shown
 from coeval.ui.components.view import Node, Screen, View, el
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import LinePayload, MarkPayload, SheetPayload, SuggestionPayload
+from coeval.ui.server.payloads import AnswerPayload, LinePayload, MarkPayload, SheetPayload, SuggestionPayload
 from coeval.ui.tabs import StudyTab, Update
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.jobs import draft_line
@@ -36,13 +36,13 @@ from coeval.usecases.scrutiny import review, steps
 from coeval.usecases.scrutiny.steps import Move, Step, Where
 
 
-def step_link(slug: str, external_id: str) -> str:
-    """Return the address, from Set-up, that opens an instance in Scrutiny.
+def step_link(slug: str, external_id: str, root: str = "../") -> str:
+    """Return the address that opens an instance in Scrutiny; ``root`` is the study's page, from Set-up by default.
 
     >>> step_link("eli5", "q 1")
     '../?task=eli5&tab=scrutiny&item=q+1'
     """
-    return "../?" + urlencode({"task": slug, "tab": "scrutiny", "item": external_id})
+    return f"{root}?" + urlencode({"task": slug, "tab": "scrutiny", "item": external_id})
 
 
 class ScrutinyTab(StudyTab):
@@ -85,9 +85,8 @@ def _progress(context: Context, person: Person, slug: str) -> Node:
     ]
     if disputes:
         first = disputes[0]
-        item = el(
-            "a", f"item {first.external_id}", href="?" + step_link(slug, first.external_id).partition("?")[2]
-        )
+        link = step_link(slug, first.external_id, "")
+        item = el("a", f"item {name_instance(first.position, first.external_id)}", href=link)
         parts += [
             "The largest disagreement is ",
             item,
@@ -165,7 +164,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
 
 
 def _add_marks(router: APIRouter, context: Context) -> None:
-    """Add the routes for marks and suggestions, and for a person's saved versions."""
+    """Add the routes for marks, their answers and suggestions, and for a person's saved versions."""
 
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
@@ -189,6 +188,14 @@ def _add_marks(router: APIRouter, context: Context) -> None:
         known = steps.get_aliases(context, person, slug).reveal("instance", instance)
         saved = steps.list_history(context, person, slug, known, criterion, before)
         return {"versions": history_json(saved), "more": bool(saved) and saved[0].revision > 1}
+
+    @router.post("/answers")
+    def post_answer(request: Request, slug: str, payload: AnswerPayload) -> dict[str, str]:
+        person = get_person(context, request)
+        answered = review.answer_message(
+            context, person, slug, payload.message, payload.text, close=payload.close
+        )
+        return {"state": answered.state}
 
     @router.post("/suggestions")
     def post_suggestion(request: Request, slug: str, payload: SuggestionPayload) -> dict[str, Any]:

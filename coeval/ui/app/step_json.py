@@ -10,6 +10,7 @@ from coeval.domain import (
     Arm,
     Draft,
     Emptiness,
+    Instance,
     Quote,
     QuotePlace,
     RowKind,
@@ -20,6 +21,7 @@ from coeval.language import later, tr
 from coeval.rules.arms import Aliases
 from coeval.rules.column_roles import select_context
 from coeval.rules.evaluation_rows import name_rows
+from coeval.ui.components.number_words import name_instance
 from coeval.ui.server.payloads import LIMITS
 from coeval.usecases.scrutiny.queue import Step
 from coeval.usecases.scrutiny.steps import WAITS
@@ -160,8 +162,7 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
     context = select_context(instance.context, step.task.columns, judge=False)
     return {
         "id": aliases.hide("instance", instance.id),
-        # ids such as "17a" and "17b" reveal the systems too
-        "external_id": "" if blinded else instance.external_id,
+        "name": _name(step, instance),
         "input": instance.input,
         "output": instance.output,
         "reference": instance.reference,
@@ -177,6 +178,16 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
         "comment": step.mark.comment,
         "answer": _answer(step),
     }
+
+
+def _name(step: Step, instance: Instance) -> str:
+    """Return the name of the instance on all screens; without its id or its place where that shows the system.
+
+    An id such as "17a" names the system, and a place in the data does where the systems take turns.
+    """
+    if not step.design.hide_systems:
+        return name_instance(instance.position, instance.external_id)
+    return f"{instance.position:,}" if step.sets_up else ""
 
 
 def _answer(step: Step) -> str:

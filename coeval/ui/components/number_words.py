@@ -36,6 +36,15 @@ def clock(at: str) -> str:
     return at[:16].replace("T", " ") or "time unknown"
 
 
+def name_instance(position: int, external_id: str) -> str:
+    """Return the name of an instance on every screen: its place in the data, then its id.
+
+    >>> name_instance(1204, "q-17")
+    '1,204 · q-17'
+    """
+    return f"{position:,} · {external_id}"
+
+
 def score_words(score: float | None) -> str:
     return "–" if score is None else f"{score:g}"
 

@@ -105,6 +105,14 @@ class MarkPayload(Payload):
     skipped: bool | None = None
 
 
+class AnswerPayload(Payload):
+    """An owner's answer to a flag or comment; ``close`` also ends it."""
+
+    message: Id
+    text: Remark
+    close: bool = False
+
+
 class LinePayload(Payload):
     """The evaluation of one instance by one criterion."""
 

@@ -8,7 +8,7 @@ import pandas as pd
 from coeval.datasets.text import shorten
 from coeval.domain import InstanceState, Only, Person, Remark
 from coeval.ui.app.scrutiny_tab import step_link
-from coeval.ui.components.number_words import clock, plural, score_words
+from coeval.ui.components.number_words import clock, name_instance, plural, score_words
 from coeval.ui.components.view import Node, View, el, image_view, table, text_view
 from coeval.ui.tabs import QUICK, Tab, Update, need_task
 from coeval.usecases.scrutiny import review
@@ -17,6 +17,7 @@ from coeval.usecases.scrutiny.review import MOST_INSTANCES, InstanceView, Judged
 ALL_SYSTEMS = ""
 EVERY_SYSTEM = [("all systems", ALL_SYSTEMS)]
 HEAD = (
+    "No.",
     "Instance",
     "System",
     "Input",
@@ -55,7 +56,7 @@ class DataTab(Tab):
         self.count = View(elem_id="data-count")
         self.rows = gr.Dataframe(
             headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, buttons=[],
-            elem_id="data-rows", column_widths=["110px", "100px", "150px", "150px", *["84px"] * 6],
+            elem_id="data-rows", column_widths=["56px", "110px", "100px", "140px", "140px", *["78px"] * 6],
         )  # fmt: skip
         self.instance = gr.Dropdown([], label="Open instance", elem_id="data-instance")
         self.view = View(elem_id="data-view")
@@ -107,7 +108,9 @@ class DataTab(Tab):
             self.count: _count_view(len(states)),
             self.rows: gr.Dataframe(value=frame, visible=bool(states)),
             self.instance: gr.Dropdown(
-                [state.external_id for state in states], value=None, visible=bool(states)
+                [(name_instance(state.position, state.external_id), state.external_id) for state in states],
+                value=None,
+                visible=bool(states),
             ),
             self.view: None,
         }
@@ -116,11 +119,12 @@ class DataTab(Tab):
 def _picked_row(chosen: gr.EventData) -> str:
     """Return the instance of the clicked row, regardless of sorting; "" if a program names none."""
     row = (chosen._data or {}).get("row_value")
-    return str(row[0]) if isinstance(row, list) and row else ""
+    return str(row[1]) if isinstance(row, list) and len(row) > 1 else ""
 
 
 def _row(state: InstanceState) -> list[str | int]:
     return [
+        state.position,
         state.external_id,
         state.system,
         shorten(" ".join(state.input.split()), CELL),
@@ -156,7 +160,7 @@ def instance_view(slug: str, seen: InstanceView) -> list[Node]:
     return [
         el(
             "div.card",
-            el("h4", f"Instance {instance.external_id}"),
+            el("h4", f"Instance {name_instance(instance.position, instance.external_id)}"),
             el(
                 "p",
                 el("a", "Open in Scrutiny", href=step_link(slug, instance.external_id), target="_blank"),

@@ -23,7 +23,7 @@ from coeval.domain import (
 from coeval.errors import InputError
 from coeval.rules.evaluation_rows import name_rows
 from coeval.rules.screening import Habits
-from coeval.ui.components.number_words import clock, score_words
+from coeval.ui.components.number_words import clock, name_instance, score_words
 from coeval.ui.components.view import Node, View, el, table, text_view
 from coeval.ui.setup.messages_box import MessagesBox
 from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, tell_done
@@ -56,7 +56,7 @@ def comparison_view(comparison: PeopleComparison) -> Node:
     nobody = el("p.note", "Nobody has saved this one yet.") if not comparison.columns else None
     return el(
         "div.card",
-        el("h4", f"Instance {comparison.instance.external_id}"),
+        el("h4", f"Instance {name_instance(comparison.instance.position, comparison.instance.external_id)}"),
         el("p", comparison.criterion.text),
         nobody,
         table(head, rows),
@@ -206,7 +206,7 @@ def changes_view(changes: Sequence[Change]) -> Node:
         [
             clock(change.at),
             change.person,
-            change.instance,
+            name_instance(change.position, change.instance),
             change.criterion,
             score_words(change.score)
             if change.revision == 1
@@ -382,7 +382,8 @@ def _key(dispute: Dispute) -> str:
 def _label(dispute: Dispute) -> str:
     decided = f" · decided {dispute.decided:g}" if dispute.decided is not None else ""
     scores = f"{dispute.low:g} to {dispute.high:g}"
-    return f"{scores} · {dispute.external_id} · {shorten(dispute.text, 50)} · {dispute.n} people{decided}"
+    name = name_instance(dispute.position, dispute.external_id)
+    return f"{name} · {scores} · {shorten(dispute.text, 50)} · {dispute.n} people{decided}"
 
 
 def _id(text: str | None) -> int:

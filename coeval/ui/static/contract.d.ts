@@ -178,7 +178,8 @@ interface StepImage {
 
 interface StepInstance {
   id: number;
-  external_id: string;
+  /** Its place in the data and its id; empty if the systems are hidden. */
+  name: string;
   input: string;
   output: string;
   reference: string;

@@ -205,7 +205,7 @@ def _check_ready(db: Database, task: Task, current: CriteriaSet, assignment: Ass
     if ready is not None and assignment.arm is None and not assignments.is_ready(db, assignment, ready):
         raise NotFoundError(
             tr(
-                "Instance {position} is waiting for the model's drafts: continue with another, and come back later.",
+                "Number {position} of your queue waits for drafts: continue with another, and come back later.",
                 position=assignment.position,
             )
         )

@@ -12,6 +12,7 @@ import pytest
 from coeval.domain import Action, Origin, Proposal, Study, Vote
 from coeval.usecases import criteria_rounds
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.scrutiny import review
 from coeval.usecases.scrutiny.steps import get_step, mark_instance
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -113,3 +114,19 @@ def test_an_idle_page_asks_for_one_number_and_nothing_else(
     page.wait_for_timeout(6_000)
     ours = {url.split("?")[0].rsplit("/", 2)[1] for url in asked if "heartbeat" not in url}
     assert ours == {"revision"} and len(asked) <= 4, asked
+
+
+def test_an_answer_appears_on_its_authors_screen(page: Any, server: Running, context: Context) -> None:
+    import_study(context, OPERATOR, replace(make_study(), task=replace(make_study().task, slug="asks")))
+    eve = sign_in(context, "Eve")[0]
+    step = get_step(context, eve, "asks")
+    assert step.instance
+    mark_instance(context, eve, "asks", step.instance.id, comment="Odd?")
+    open_page(page, server, "Eve", "?task=asks&tab=scrutiny")
+    page.locator(".wb[data-state=step]").wait_for()
+    message = review.list_messages(context, OPERATOR, "asks")[0].id
+    review.answer_message(context, OPERATOR, "asks", message, "It is meant so.")
+    expect(page.locator(".wb-answer")).to_contain_text("It is meant so.", timeout=WITHIN)
+    # the list of answers names the question, and no number that others do not have
+    page.locator("summary", has_text="1 answer").click()
+    expect(page.locator(".answers li")).to_contain_text("Odd?")

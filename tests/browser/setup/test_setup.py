@@ -165,16 +165,19 @@ def test_the_data_of_a_task(owner: Any, server: Running) -> None:
     last = page.locator("#data-rows th").filter(has_text="Notes").locator("visible=true").first
     expect(last).to_be_in_viewport(ratio=0.95)  # nothing is cut on the right
     page.locator("#data-rows").get_by_text("parcel-A").locator("visible=true").first.click()
-    page.locator("#data-view").get_by_text("Instance parcel-A").wait_for()
-    expect(page.locator("#data-view").get_by_text("Instance parcel-A")).to_be_in_viewport()
+    page.locator("#data-view").get_by_text("Instance 1 · parcel-A").wait_for()
+    expect(page.locator("#data-view").get_by_text("Instance 1 · parcel-A")).to_be_in_viewport()
     field(page, "data-search").fill("parcel-B")
     field(page, "data-search").press("Enter")
     page.locator("#data-count").get_by_text("1 instance.").wait_for()
     page.locator("#data-instance input").click()
-    page.get_by_role("option", name="parcel-B").click()
+    page.get_by_role("option", name="2 · parcel-B").click()
     view = page.locator("#data-view")
     view.get_by_text("its lines").first.wait_for()
-    expect(view).to_contain_text("Instance parcel-B")
+    expect(view).to_contain_text("Instance 2 · parcel-B")
+    # the same number in Review and on the person's own screen, whatever its turn there
+    page.goto(f"{server.url}/?task=demo&tab=scrutiny&item=parcel-B")
+    expect(page.locator(".wb-name")).to_have_text("Instance 2")
 
 
 def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running) -> None:
@@ -217,16 +220,23 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     page.goto(f"{server.url}/?task=demo&tab=scrutiny")
     page.locator(".wb[data-state=step]").wait_for()
     comment(page, "The answer ends too soon.")
-    page.get_by_role("link", name="Inbox 1").click()
-    card = page.locator("#inbox-messages .message")
-    card.get_by_text("The answer ends too soon.").wait_for()
-    field(page, "inbox-text").fill("It does, in the source too.")
-    page.get_by_role("button", name="Send answer").click()
-    page.locator("#inbox-messages").get_by_text("There are no open flags or comments").wait_for()
+    where = page.url
+    page.locator("summary", has_text="Inbox 1").click()
+    asked = page.locator("#me .message")
+    asked.get_by_text("The answer ends too soon.").wait_for()
+    name = asked.get_by_role("link").inner_text().removeprefix("instance ")
+    asked.get_by_label("Answer").fill("It does, in the source too.")
+    asked.get_by_role("button", name="Answer").click()
+    # its author, on the same page, sees the answer without a reload
+    page.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
+    expect(page.locator("summary", has_text="Inbox")).to_have_count(0)
+    assert page.url == where
+    page.goto(f"{server.url}/admin/?task=demo&tab=review")
     page.locator("#inbox-state label", has_text="answered").click()
+    card = page.locator("#inbox-messages .message")
     card.get_by_text("Answered by Owner").wait_for()
     with page.expect_popup() as opened:
-        card.get_by_role("link", name="Open in Scrutiny").click()
+        card.get_by_role("link", name=f"instance {name}").click()
     bench = opened.value
     bench.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
     assert "item=" not in bench.url
@@ -237,7 +247,7 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     page.locator("#inbox-state label", has_text="open").click()
     card.get_by_text("The source goes on.").wait_for()
     card.get_by_text("Earlier answer by Owner").wait_for()
-    page.locator("#inbox-close").click()
+    card.get_by_role("button", name="Close").click()
     page.locator("#inbox-messages").get_by_text("There are no open flags or comments").wait_for()
 
 

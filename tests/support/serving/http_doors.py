@@ -193,6 +193,12 @@ def vote(part: str, revision: int) -> Knock:
     return knock
 
 
+def answer(world: World, who: str, which: str) -> Answer:
+    """An owner's answer to a message that does not exist."""
+    sent = {"message": NO_SUCH_ID, "text": "Thank you."}
+    return ask(world.browser(who), "POST", f"/api/scrutiny/{slug_of('work', which)}/answers", json=sent)
+
+
 def decision(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
     """An instance and a criterion to compare people on, then a score that is to stand."""
     page.put({"review-instance": "1a" if which == "own" else "2b" if which == "other" else "no-such"})
@@ -553,8 +559,7 @@ def setup_tasks() -> list[Door]:
         Door("usecases.scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared,
                                                                pick=False)),
         Door("usecases.scrutiny.review.list_messages", setup("review", "select")),
-        Door("usecases.scrutiny.review.answer_message", setup("inbox-send", first=("review",), put=fixed(
-            inbox_message="1", inbox_text="Thank you."), pick=False), EITHER, ALL, says="was removed or changed"),
+        Door("usecases.scrutiny.review.answer_message", answer, EITHER, ALL, says="was removed or changed"),
         Door("usecases.scrutiny.review.count_open_messages", event(MAIN, "task-picker", "change", out="me"), part=True),
         Door("usecases.scrutiny.review.list_answers", event(MAIN, "task-picker", "change", out="me")),
         *(Door(f"usecases.planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),

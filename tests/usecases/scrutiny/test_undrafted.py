@@ -81,7 +81,7 @@ def test_the_owner_may_hold_back_what_has_no_draft(
     ben = sign_in(context, "Ben")[0]
     ended = get_step(context, ben, "demo")
     assert ended.assignment is None and ended.waits, "no instance has all of its drafts"
-    with pytest.raises(NotFoundError, match="Instance 1 is waiting for the model's drafts"):
+    with pytest.raises(NotFoundError, match="Number 1 of your queue waits for drafts"):
         get_step(context, ben, "demo", Where(position=1))
     # Ana has opened an instance: what is drafted of it can be judged, the rest waits
     step = get_step(context, half_drafted, "demo", Where(position=1, which=Filter.ALL))

@@ -562,7 +562,7 @@ class RubricsScreen {
     this.remark();
     this.editor.table.focusNext();
     this.notices.announce(
-      tr('Instance {position} of {total}, {n} criteria', {
+      tr('{position} of {total}, {n} criteria', {
         position: sheet.position,
         total: sheet.total,
         n: sheet.rows.length,

@@ -30,6 +30,11 @@ async function look() {
   if (!answer?.ok) return;
   const { revision } = await answer.json();
   if (revision === shown()?.revision || before.task !== shown()?.task) return;
+  refresh();
+}
+
+/** Fetches what the page and its open tab show. */
+export function refresh() {
   const tab = /** @type {HTMLElement | null} */ (
     document.querySelector('#tabs [role=tab][aria-selected=true]')
   );

@@ -256,8 +256,8 @@ export class Frame {
     this.answer.textContent = step.instance.answer;
     this.notices.announce(
       all
-        ? tr('Instance {position} of {total}, all criteria', step)
-        : tr('Instance {position} of {total}, criterion {number} of {count}: {name}', {
+        ? tr('{position} of {total}, all criteria', step)
+        : tr('{position} of {total}, criterion {number} of {count}: {name}', {
             position: step.position,
             total: step.total,
             number: criterion.number,

@@ -133,9 +133,20 @@ export class Workbench {
     window.addEventListener('resize', () => this.frame.layout.fit(), { signal });
     document.addEventListener('visibilitychange', keep, { signal });
     window.addEventListener('online', () => this.failed && this.open(this.failed), { signal });
-    const again = () => !this.work && this.started && this.open({});
+    const again = () => (this.work ? this.fetchAnswer() : this.started && this.open({}));
     window.addEventListener(CHANGED, again, { signal });
     this.watchReturn();
+  }
+
+  /** Shows a new answer to the person's flag or comment on the instance on screen. */
+  async fetchAnswer() {
+    const { instance, criterion } = /** @type {OpenStep} */ (this.step);
+    if (!instance.flagged && !instance.comment) return;
+    const step = await this.fetchStep({ instance: instance.id, criterion }).catch(() => null); // the next change tries again
+    const shown = this.step?.instance;
+    if (!shown || shown.id !== step?.instance?.id) return;
+    shown.answer = step.instance.answer;
+    this.frame.answer.textContent = step.instance.answer;
   }
 
   /** A screen without work checks again when its tab is opened again. */

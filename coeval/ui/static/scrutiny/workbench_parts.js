@@ -96,7 +96,7 @@ export class Head {
       inputmode: 'numeric',
       autocomplete: 'off',
       placeholder: '–', // the end screen is no instance
-      'aria-label': tr('Go to instance number'),
+      'aria-label': tr('Go to a number of your queue'),
       title: `${tr('Type a number and press Enter')} (/)`,
       maxlength: '7',
     });
@@ -206,6 +206,13 @@ export class Steps {
       ...step.criteria.map((criterion) =>
         this.chip(criterion, criterion.id === step.criterion, isKept(criterion.id)),
       ),
+      step.instance?.name
+        ? el(
+            'span',
+            { class: 'wb-name', dir: 'auto', title: step.instance.name },
+            tr('Instance {name}', step.instance),
+          )
+        : null,
     );
   }
 

@@ -1,6 +1,8 @@
 /** Nodes from the server, and the choice of a role for each column. */
 
+import { request } from '../core/api.js';
 import { button, el, fill } from '../core/dom.js';
+import { refresh } from '../core/follow.js';
 import { groupTabs, unlistTabs } from '../core/sidebar.js';
 import { markdownNodes } from './display.js';
 
@@ -63,6 +65,44 @@ async function saveFile(event) {
   }
 }
 
+/** The forms for answers by message: what is typed stays when the server sends the list again. @type {Map<string, HTMLElement>} */
+const answerForms = new Map();
+
+/** A form that answers a message where it is read. @param {string} place the task and the message */
+function answerForm(place) {
+  const before = answerForms.get(place);
+  if (before) return before;
+  const [task, message] = place.split(' ');
+  const box = el('textarea', {
+    class: 'ce-in',
+    rows: '2',
+    dir: 'auto',
+    maxlength: '10000',
+    'aria-label': 'Answer',
+  });
+  const refusal = el('p', { class: 'error', role: 'alert' });
+  const send = async (/** @type {boolean} */ close) => {
+    try {
+      const path = `api/scrutiny/${encodeURIComponent(task)}/answers`;
+      await request('POST', path, { message: Number(message), text: box.value, close });
+      answerForms.delete(place);
+      refresh();
+    } catch (error) {
+      refusal.textContent = error.message;
+    }
+  };
+  const form = el(
+    'div',
+    { class: 'answer-form' },
+    box,
+    button('Answer', { class: 'ce-btn is-primary', onclick: () => send(false) }),
+    button('Close', { class: 'ce-btn', onclick: () => send(true) }),
+    refusal,
+  );
+  answerForms.set(place, form);
+  return form;
+}
+
 function build(node) {
   if (typeof node === 'string') return document.createTextNode(node);
   if (!TAGS.has(node.tag)) throw new Error(`a view holds no <${node.tag}>`);
@@ -81,6 +121,7 @@ function build(node) {
   if ('data-speaks' in others) speakPage(others['data-speaks']);
   if ('data-unlisted' in others) unlistTabs(others['data-unlisted']);
   if ('data-groups' in others) groupTabs(others['data-groups']);
+  if ('data-answer' in others) made.append(answerForm(others['data-answer']));
   if ('data-post' in others) made.addEventListener('click', post);
   if (width !== undefined) made.style.width = `${Math.max(0, Math.min(1, width)) * 100}%`;
   if ('data-markdown' in others) made.append(...markdownNodes(others['data-markdown']));
@@ -164,9 +205,13 @@ export function view(element, props, watch) {
   /* parts that somebody opened stay open when the server sends the view again */
   const show = () => {
     const open = new Set([...root.querySelectorAll('details[open][id]')].map((one) => one.id));
+    const focus = /** @type {HTMLElement | null} */ (
+      root.contains(document.activeElement) ? document.activeElement : null
+    );
     fill(root, ...(props.value?.nodes ?? []).map(build));
     for (const one of root.querySelectorAll('details[id]'))
       if (open.has(one.id)) one.setAttribute('open', '');
+    if (focus?.isConnected) focus.focus({ preventScroll: true });
   };
   watch('value', () => {
     const before = root.textContent;
