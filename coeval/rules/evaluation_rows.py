@@ -59,15 +59,15 @@ Uid = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-f
 Decision = Literal[Action.APPROVE, Action.DELETE, Action.REVISE]
 
 
-class _Exact:
-    """The base of these classes: unknown fields are refused."""
+class Exact:
+    """The base of what a browser sends: unknown fields are refused."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
-class SentRow(_Exact):
+class SentRow(Exact):
     """A person's action on one drafted line; ``action`` is None while it is undecided."""
 
     id: Id
@@ -77,7 +77,7 @@ class SentRow(_Exact):
 
 
 @dataclass(frozen=True, slots=True)
-class AddedRow(_Exact):
+class AddedRow(Exact):
     """A line that a person adds."""
 
     kind: Literal[RowKind.CONCLUSION, RowKind.EVIDENCE]
@@ -86,7 +86,7 @@ class AddedRow(_Exact):
 
 
 @dataclass(frozen=True, slots=True)
-class Sent(Conduct, _Exact):
+class Sent(Conduct, Exact):
     """A save of one evaluation; ``revision`` is the revision that it changes.
 
     ``first`` is True for a score that is requested before the draft is shown; ``filter`` chooses the next screen.

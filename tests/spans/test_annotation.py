@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from coeval.clock import time_from_now
 from coeval.domain import Action, Arm
 from coeval.errors import InputError, NotAllowedError, NotGivenError, StaleError
 from coeval.extensions.spans import annotation, queries
@@ -114,8 +116,6 @@ def test_what_cannot_be_is_refused(context) -> None:
     ):
         with pytest.raises(InputError, match=said):
             annotation.save_spans(context, ana, SLUG, sent(sheet, rows))
-    with pytest.raises(InputError, match="no key"):
-        annotation.save_spans(context, ana, SLUG, sent(sheet, good, "x"))
     annotation.save_spans(context, ana, SLUG, sent(sheet, good))
     annotation.open_sheet(context, ben, SLUG)
     with pytest.raises(InputError, match="key of another save"):
@@ -135,6 +135,18 @@ def test_an_instance_of_another_person_is_refused(context) -> None:
     with pytest.raises(NotGivenError):
         annotation.save_spans(context, ben, SLUG, sent(sheet, approve_all(sheet)))
     annotation.save_spans(context, ana, SLUG, sent(sheet, approve_all(sheet)))
+
+
+def test_a_restored_server_accepts_a_save_with_its_times(context) -> None:
+    """Ben has no queue, as after a restoration, and his browser's clock is a little ahead."""
+    make_span_study(context)
+    ben = add_annotator(context, "Ben")
+    sheet = open_first(context, add_annotator(context, "Ana"))
+    ahead = time_from_now(timedelta(seconds=2))
+    saved = annotation.save_spans(
+        context, ben, SLUG, sent(sheet, approve_all(sheet), opened_at=ahead, active_ms=700)
+    )
+    assert saved.opened_at and saved.active_ms is not None and saved.annotator == ben.id
 
 
 def test_the_blind_arm_sees_nothing_of_the_draft(context) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any
 
 import gradio as gr
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
-from pydantic import AfterValidator, Field
 
-from coeval.domain import MAX_ADDED, Action, Arm, Person, QuotePlace, Role
-from coeval.errors import StaleError
+from coeval.domain import Arm, Person, QuotePlace, Role
 from coeval.extensions.rubrics.drafting import RubricsRun, draft_rubrics, judge_rubrics
 from coeval.extensions.rubrics.queries import Criterion, Line, Submission
 from coeval.extensions.rubrics.reports import get_rubrics_report
 from coeval.extensions.rubrics.reviews import (
     Sent,
-    SentLine,
     Sheet,
     count_criteria,
     get_rubrics_sheet,
@@ -25,16 +23,16 @@ from coeval.extensions.rubrics.reviews import (
     own_score,
     submit_rubrics_sheet,
 )
-from coeval.extensions.rubrics.scoring import MAX_AXIS, MAX_CRITERIA, instance_score, told_points
+from coeval.extensions.rubrics.scoring import instance_score, told_points
 from coeval.extensions.rubrics.statistics import RubricsReport, tell_report
 from coeval.language import get_spoken, later, tr
 from coeval.llm.reading.quotes import find_quotes
 from coeval.rules.arms import Aliases
 from coeval.rules.column_roles import select_context
-from coeval.rules.evaluation_rows import LARGEST_ID, Count, Id, Remark, Score, check_text
+from coeval.rules.evaluation_rows import LARGEST_ID
 from coeval.ui.components.view import Node, Screen, View, el, table
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import LIMITS, Payload
+from coeval.ui.server.payloads import LIMITS, save_and_open
 from coeval.ui.tabs import MODEL, StudyTab, Update, need_task, tell_done
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.model_requests import MAX_TOKENS
@@ -162,55 +160,6 @@ NOTHING = later("No instance of this task has its own criteria yet.")
 LEVELS = {0: later("Not met"), 1: later("Met")}
 
 
-class RubricLine(Payload):
-    """One criterion, as the browser sends it; ``id`` is None for an added criterion."""
-
-    id: Id | None = None
-    action: Literal["approve", "delete", "revise", "add"] | None = None
-    new_text: Remark = ""
-    reason: Remark = ""
-    points: Score | None = None
-    axis: Annotated[str, Field(max_length=MAX_AXIS), AfterValidator(check_text)] = ""
-    value: Score | None = None
-    evidence: Remark = ""
-
-
-class RubricsPayload(Payload):
-    """The body of a save: all criteria of one instance."""
-
-    uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
-    position: Id
-    revision: Count
-    run: Id | None
-    lines: list[RubricLine] = Field(max_length=MAX_CRITERIA * 2 + MAX_ADDED)
-    opened_at: Annotated[str, Field(max_length=40), AfterValidator(check_text)] = ""
-    active_ms: Count | None = None
-
-    def to_sent(self, aliases: Aliases) -> Sent:
-        """Return the save with database ids instead of this person's aliases."""
-        return Sent(
-            uid=self.uid,
-            position=self.position,
-            revision=self.revision,
-            run=aliases.reveal("rubrics-run", self.run) if self.run else None,
-            lines=tuple(
-                SentLine(
-                    id=aliases.reveal("rubric", line.id) if line.id else None,
-                    action=Action(line.action or ("add" if line.id is None else "approve")),
-                    text=line.new_text,
-                    points=line.points,
-                    axis=line.axis,
-                    reason=line.reason,
-                    value=line.value,
-                    evidence=line.evidence,
-                )
-                for line in self.lines
-            ),
-            opened_at=self.opened_at,
-            active_ms=self.active_ms,
-        )
-
-
 def add_rubrics_api(app: FastAPI, context: Context) -> None:
     """Add the routes under /api/rubrics to the server."""
     router = APIRouter(prefix="/api/rubrics/{slug}")
@@ -223,7 +172,7 @@ def add_rubrics_api(app: FastAPI, context: Context) -> None:
         return sheet_json(sheet, get_aliases(context, person, slug))
 
     @router.post("/sheets")
-    async def post_sheet(request: Request, slug: str, payload: RubricsPayload) -> JSONResponse:
+    async def post_sheet(request: Request, slug: str, payload: Sent) -> JSONResponse:
         return await together.save(lambda: _save(context, request, slug, payload))
 
     @router.get("/history")
@@ -236,19 +185,29 @@ def add_rubrics_api(app: FastAPI, context: Context) -> None:
     app.include_router(router)
 
 
-def _save(context: Context, request: Request, slug: str, payload: RubricsPayload) -> JSONResponse:
-    person, aliases = get_person(context, request), None
+def _save(context: Context, request: Request, slug: str, payload: Sent) -> JSONResponse:
+    person = get_person(context, request)
     aliases = get_aliases(context, person, slug)
-    try:
-        saved = submit_rubrics_sheet(context, person, slug, payload.to_sent(aliases))
-    except StaleError as error:
-        now = sheet_json(get_rubrics_sheet(context, person, slug, payload.position), aliases)
-        return JSONResponse({"error": "stale", "message": str(error), "now": now}, 409)
+    lines = [
+        replace(line, id=aliases.reveal("rubric", line.id)) if line.id else line for line in payload.lines
+    ]
+    sent = replace(
+        payload,
+        instance=aliases.reveal("instance", payload.instance),
+        run=aliases.reveal("rubrics-run", payload.run) if payload.run else None,
+        lines=tuple(lines),
+    )
+
+    def show(instance: int | None) -> Json:
+        return sheet_json(get_rubrics_sheet(context, person, slug, instance=instance), aliases)
+
     # a person who judged before seeing the draft gets the same sheet again, with the draft
-    again = saved.arm == Arm.FIRST and saved.revision == 1
-    following = get_rubrics_sheet(context, person, slug, payload.position if again else None)
-    kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
-    return JSONResponse({"saved": kept, "next": sheet_json(following, aliases), "message": ""})
+    return save_and_open(
+        context,
+        lambda: submit_rubrics_sheet(context, person, slug, sent),
+        lambda saved: show(saved.instance if (saved.arm, saved.revision) == (Arm.FIRST, 1) else None),
+        lambda: show(sent.instance),
+    )
 
 
 def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
@@ -281,7 +240,7 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
         "note": _note(sheet),
         "revision": saved.revision if saved else 0,
         "saved_at": saved.submitted_at if saved else "",
-        "instance": _instance_json(sheet),
+        "instance": _instance_json(sheet, aliases),
         "rows": [
             _row(sheet, number, one, lines.get(one.id), aliases)
             for number, one in enumerate(sheet.criteria, 1)
@@ -316,13 +275,14 @@ def _note(sheet: Sheet) -> str:
     return "" if sheet.judgments else tr(UNDRAFTED)
 
 
-def _instance_json(sheet: Sheet) -> Json | None:
+def _instance_json(sheet: Sheet, aliases: Aliases) -> Json | None:
     one = sheet.instance
     if one is None:
         return None
     blinded = sheet.design.hide_systems
     context = select_context(one.context, sheet.task.columns, judge=False)
     return {
+        "id": aliases.hide("instance", one.id),
         "input": one.input,
         "output": one.output,
         "reference": one.reference,

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
-from coeval.clock import now, read_time, utc_now, write_time
+from pydantic import AfterValidator, Field
+
+from coeval.clock import now
 from coeval.datasets.text import shorten
 from coeval.domain import (
     HISTORY_PAGE,
@@ -24,6 +27,8 @@ from coeval.errors import InputError, NotFoundError, NotGivenError, StaleError
 from coeval.extensions.rubrics import queries
 from coeval.extensions.rubrics.queries import COLUMN, Criterion, Judgment, Line, Run, Submission
 from coeval.extensions.rubrics.scoring import (
+    MAX_AXIS,
+    MAX_CRITERIA,
     check_name,
     check_points,
     check_wording,
@@ -32,13 +37,15 @@ from coeval.extensions.rubrics.scoring import (
 )
 from coeval.language import tr
 from coeval.rules.arms import Design
+from coeval.rules.evaluation_rows import Count, Exact, Id, Remark, Score, Uid, check_text
 from coeval.store import Database
-from coeval.store.queries import assignments, tasks
+from coeval.store.queries import assignments, submissions, tasks
 from coeval.usecases.access import EVERYONE, TEAM, Context, require_task, use_case
 from coeval.usecases.images import ShownImage, show_images
 from coeval.usecases.scrutiny import policies
 from coeval.usecases.scrutiny.design import find_telling_columns
 from coeval.usecases.scrutiny.queue import ensure_queue
+from coeval.usecases.scrutiny.saves import find_times, require_assignment, same_or_refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +80,33 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class SentLine:
-    """A person's decision on one criterion: a stored one by its id, or an added one."""
+class SentLine(Exact):
+    """A person's decision on one criterion: a stored one by its id, or an added one.
 
-    id: int | None
-    action: Action
-    text: str = ""
-    points: float | None = None
-    axis: str = ""
-    reason: str = ""
-    value: float | None = None
-    evidence: str = ""
+    Without an action, a stored criterion is approved.
+    """
+
+    id: Id | None = None
+    action: Action | None = None
+    new_text: Remark = ""
+    points: Score | None = None
+    axis: Annotated[str, Field(max_length=MAX_AXIS), AfterValidator(check_text)] = ""
+    reason: Remark = ""
+    value: Score | None = None
+    evidence: Remark = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Exact):
     """The browser's request to save a sheet; ``revision`` and ``run`` belong to the displayed sheet."""
 
-    uid: str
-    position: int
-    revision: int
-    run: int | None
-    lines: tuple[SentLine, ...]
-    opened_at: str = ""
-    active_ms: int | None = None
+    uid: Uid
+    instance: Id
+    revision: Count
+    run: Id | None
+    lines: Annotated[tuple[SentLine, ...], Field(max_length=MAX_CRITERIA * 2 + MAX_ADDED)]
+    opened_at: Annotated[str, Field(max_length=40)] = ""
+    active_ms: Count | None = None
 
 
 def ensure_taken(context: Context, task: Task) -> int:
@@ -145,23 +155,31 @@ def has_rubrics(context: Context, person: Person, slug: str) -> bool:
 
 @use_case(EVERYONE)
 def get_rubrics_sheet(
-    context: Context, person: Person, slug: str, at: int | None = None, move: int = 0
+    context: Context,
+    person: Person,
+    slug: str,
+    at: int | None = None,
+    move: int = 0,
+    *,
+    instance: int | None = None,
 ) -> Sheet:
-    """Open an instance with its criteria from the person's queue: at a position, or the next unjudged one.
+    """Open an instance with its criteria from the person's queue: by its position or id, or the next unjudged one.
 
     ``move`` is 1 or -1 for the position after or before ``at``.
 
     Raises:
-        NotFoundError: the task or the position does not exist for this person.
+        NotFoundError: the task, the position or the instance does not exist for this person.
     """
     with context.store.read() as db:
         task = require_task(db, slug)
     ensure_taken(context, task)
     ensure_queue(context, person, task)
     with context.store.read() as db:
-        places = queries.list_places(db, task.id, person.id)
-        position = _choose(places, at, move)
-        assignment = assignments.get_assignment(db, person.id, task.id, position) if position else None
+        if instance is not None:
+            assignment = assignments.find_assignment(db, person.id, instance)
+        else:
+            position = _choose(queries.list_places(db, task.id, person.id), at, move)
+            assignment = assignments.get_assignment(db, person.id, task.id, position) if position else None
         if assignment is None or assignment.arm is not None:
             return _build(db, person, task, assignment)
     with context.store.write() as db:
@@ -226,27 +244,21 @@ def submit_rubrics_sheet(context: Context, person: Person, slug: str, sent: Sent
         NotFoundError: the instance is not in this person's queue.
         NotAllowedError: the study is closed, or this person may not work on it.
     """
-    if not 8 <= len(sent.uid) <= 80:
-        raise InputError(tr("This save has no key: reload the page and confirm again."))
     with context.store.write() as db:
         task = require_task(db, slug)
-        assignment = assignments.get_assignment(db, person.id, task.id, sent.position)
-        if assignment is None or assignment.arm is None:
-            raise NotGivenError(tr("This instance is not in your queue: reload the page."))
         before = queries.get_by_uid(db, sent.uid)
         if before is not None:
-            if (before.annotator, before.instance) != (person.id, assignment.instance):
-                raise InputError(
-                    tr("This save has the key of another save: reload the page and confirm again.")
-                )
-            return before
-        policies.may_save(db, person, task, assignment.instance)
+            mine = (before.annotator, before.instance) == (person.id, sent.instance)
+            return same_or_refused(before, is_same=mine)
+        assignment = require_assignment(context, db, person, task, sent.instance)
+        assignment = policies.may_open(db, task, person, assignment, ())
         sheet = _build(db, person, task, assignment)
         _check_fresh(sheet, sent)
-        opened_at, active_ms = _times(assignment, sent)
+        worked_until = submissions.get_worked_until(db, person.id, "rubrics_submission")
+        opened_at, active_ms = find_times(assignment, worked_until, sent.opened_at, sent.active_ms)
         submission = Submission(
             uid=sent.uid,
-            instance=assignment.instance,
+            instance=sent.instance,
             annotator=person.id,
             revision=sent.revision + 1,
             arm=str(sheet.done_in),
@@ -292,47 +304,32 @@ def _check_lines(sheet: Sheet, sent: Sequence[SentLine]) -> tuple[Line, ...]:
 def _check_line(sheet: Sheet, criterion: Criterion | None, line: SentLine, number: int) -> Line:
     """Return a line in its stored form, after comparing the action with the original criterion."""
     place = tr("Criterion {number}", number=number)
-    for text in (line.reason, line.evidence, line.text):
+    action = line.action or (Action.APPROVE if line.id else Action.ADD)
+    for text in (line.reason, line.evidence, line.new_text):
         if len(text) > MAX_REMARK:
             raise InputError(tr("{place}: a text is longer than {n} characters.", place=place, n=MAX_REMARK))
-    if (criterion is None) != (line.action is Action.ADD):
+    if (criterion is None) != (action is Action.ADD):
         raise InputError(tr("{place}: choose an action, or reload the page.", place=place))
     reason, evidence = line.reason.strip(), line.evidence.strip()
-    if line.action is Action.DELETE:
-        return Line(criterion.id if criterion else None, str(line.action), reason=reason)
+    if action is Action.DELETE:
+        return Line(criterion.id if criterion else None, str(action), reason=reason)
     if line.value is None or line.value not in (0, 1):
         raise InputError(tr("{place}: say whether it is met.", place=place))
     if criterion is None:
-        text, points = check_wording(line.text, place), check_points(line.points, place)
+        text, points = check_wording(line.new_text, place), check_points(line.points, place)
         axis = check_name(line.axis, place)
         return Line(None, str(Action.ADD), text, points, axis, reason, line.value, evidence)
     judgment = sheet.judgments.get(criterion.id)
     text, new_points = "", None
-    if line.action is Action.REVISE:
-        text = check_wording(line.text, place)
+    if action is Action.REVISE:
+        text = check_wording(line.new_text, place)
         new_points = check_points(criterion.rubric.points if line.points is None else line.points, place)
         if (text, new_points) == (criterion.rubric.text, criterion.rubric.points):
             raise InputError(tr("{place}: the wording is unchanged: change it or approve it.", place=place))
     return Line(
-        criterion.id, str(line.action), text, new_points, "", reason, line.value, evidence,
+        criterion.id, str(action), text, new_points, "", reason, line.value, evidence,
         judgment.id if judgment else None,
     )  # fmt: skip
-
-
-def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
-    """Return the opening time and the active milliseconds, or empty and None if they are impossible."""
-    try:
-        opened = read_time(sent.opened_at)
-    except ValueError:
-        return "", None
-    at = utc_now()
-    if opened.tzinfo is None or opened > at:
-        return "", None
-    if assignment.opened_at:
-        opened = max(opened, read_time(assignment.opened_at))
-    wall_ms = max(0, int((at - opened).total_seconds() * 1000))
-    known = sent.active_ms is not None and sent.active_ms >= 0
-    return write_time(opened), min(sent.active_ms or 0, wall_ms) if known else None
 
 
 @use_case(EVERYONE)

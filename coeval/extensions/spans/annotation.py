@@ -7,20 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
-from coeval.clock import read_time, utc_now
+from pydantic import Field
+
 from coeval.domain import Arm, Assignment, Instance, Person, Task
 from coeval.errors import InputError, NotGivenError, StaleError
 from coeval.extensions.spans import queries
 from coeval.extensions.spans.queries import SpanDraft, SpanRun, SpanSubmission
-from coeval.extensions.spans.rows import SentSpan, SpanRow, arrange, check_score, plant_span, settle
+from coeval.extensions.spans.rows import (
+    MAX_SPANS,
+    SentSpan,
+    SpanRow,
+    arrange,
+    check_score,
+    plant_span,
+    settle,
+)
 from coeval.extensions.spans.typology import Span, Typology
 from coeval.language import later, tr
+from coeval.rules.evaluation_rows import Count, Exact, Flag, Id, Score, Uid
 from coeval.store import Database
-from coeval.store.queries import assignments, tasks
+from coeval.store.queries import assignments, submissions, tasks
 from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
 from coeval.usecases.scrutiny import policies
 from coeval.usecases.scrutiny.queue import ensure_queue
+from coeval.usecases.scrutiny.saves import find_times, require_assignment, same_or_refused
 
 STALE = later(
     "Another tab has saved these spans. Nothing was overwritten: compare the two versions and save the one to keep."
@@ -70,17 +82,18 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class SentSheet:
+class SentSheet(Exact):
     """The browser's request to save the spans of one instance."""
 
-    uid: str
-    instance: int
-    draft: int | None
-    revision: int
-    rows: tuple[SentSpan, ...]
-    score: float | None = None
-    bulk: bool = False
-    active_ms: int | None = None
+    uid: Uid
+    instance: Id
+    draft: Id | None
+    revision: Count
+    rows: Annotated[tuple[SentSpan, ...], Field(max_length=MAX_SPANS * 2)]
+    score: Score | None = None
+    bulk: Flag = False
+    opened_at: Annotated[str, Field(max_length=40)] = ""
+    active_ms: Count | None = None
 
 
 @use_case(EVERYONE)
@@ -226,22 +239,13 @@ def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> 
         NotGivenError: the instance is not this person's.
         NotAllowedError: the study is closed.
     """
-    if not 8 <= len(sent.uid) <= 80:
-        raise InputError(tr("This save has no key: reload the page and confirm again."))
     with context.store.write() as db:
         task = require_task(db, slug)
         before = queries.get_by_uid(db, sent.uid)
         if before is not None:
-            if (before.annotator, before.instance) != (person.id, sent.instance):
-                raise InputError(
-                    tr("This save has the key of another save: reload the page and confirm again.")
-                )
-            return before
-        policies.may_save(db, person, task, sent.instance)
-        if assignments.find_assignment(db, person.id, sent.instance) is None:
-            ensure_queue(
-                context, person, task
-            )  # a browser sends what a restored server has lost, before it asks
+            mine = (before.annotator, before.instance) == (person.id, sent.instance)
+            return same_or_refused(before, is_same=mine)
+        require_assignment(context, db, person, task, sent.instance)
         if queries.get_typology(db, task.id) is None:
             raise InputError(tr("This task has no spans to mark: reload the page."))
         sheet = _open(db, person, task, Where(instance=sent.instance))
@@ -251,19 +255,18 @@ def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> 
         rows = settle(
             sheet.shown, sheet.planted, sent.rows, sheet.typology, sheet.instance.input, sheet.instance.output
         )
-        saved = queries.record_submission(db, _build(sheet, person, sent, rows))
+        worked_until = submissions.get_worked_until(db, person.id, "spans_submission")
+        saved = queries.record_submission(db, _build(sheet, person, sent, rows, worked_until))
         policies.saved(db, person, task)
     return saved
 
 
-def _build(sheet: Sheet, person: Person, sent: SentSheet, rows: tuple[SpanRow, ...]) -> SpanSubmission:
+def _build(
+    sheet: Sheet, person: Person, sent: SentSheet, rows: tuple[SpanRow, ...], worked_until: str
+) -> SpanSubmission:
     assert sheet.assignment is not None and sheet.assignment.arm is not None
     is_blind = sheet.assignment.arm is Arm.BLIND
-    open_ms = None
-    if sent.active_ms is not None and sheet.assignment.opened_at:
-        # active time cannot exceed the time that the instance was open
-        passed = utc_now() - read_time(sheet.assignment.opened_at)
-        open_ms = max(0, min(sent.active_ms, int(passed.total_seconds() * 1000)))
+    opened_at, active_ms = find_times(sheet.assignment, worked_until, sent.opened_at, sent.active_ms)
     return SpanSubmission(
         uid=sent.uid,
         annotator=person.id,
@@ -276,5 +279,6 @@ def _build(sheet: Sheet, person: Person, sent: SentSheet, rows: tuple[SpanRow, .
         score=check_score(sent.score, sheet.typology),
         first=sheet.awaits_first,
         bulk=sent.bulk,
-        active_ms=open_ms,
+        opened_at=opened_at,
+        active_ms=active_ms,
     )

@@ -2,86 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from dataclasses import asdict, replace
+from typing import Any, Literal
 
 import gradio as gr
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse
-from pydantic import Field
 
-from coeval.domain import Action, Person, Role
-from coeval.errors import NotAllowedError, StaleError
+from coeval.domain import Person, Role
 from coeval.extensions.spans import annotation
 from coeval.extensions.spans.annotation import SentSheet, Sheet, Where
-from coeval.extensions.spans.rows import MAX_SPANS, SentSpan
-from coeval.extensions.spans.typology import MAX_NAME, Side, Span, Typology, list_typologies, load_typology
+from coeval.extensions.spans.rows import MAX_SPANS
+from coeval.extensions.spans.typology import Span, Typology, list_typologies, load_typology
 from coeval.language import get_spoken, later, tr
 from coeval.rules.arms import Aliases
-from coeval.rules.evaluation_rows import Count, Id, Remark, Score
+from coeval.rules.evaluation_rows import Id
 from coeval.ui.app.agreement.figures import message
 from coeval.ui.components.view import Screen, View
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import Payload
+from coeval.ui.server.payloads import Payload, save_and_open
 from coeval.ui.tabs import StudyTab, Update, need_task, tell_done
 from coeval.usecases.access import Context
 from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny.steps import get_aliases
 
 Json = dict[str, Any]
-Offset = Count
-Name = Annotated[str, Field(max_length=MAX_NAME)]
-
-
-class SpanPayload(Payload):
-    """A span, as the browser sends it; offsets count code points."""
-
-    start: Offset | None
-    end: Offset | None
-    severity: Name
-    category: Name = ""
-    side: Literal["output", "input"] = "output"
-    note: Remark = ""
-
-    def to_span(self) -> Span:
-        return Span(self.start, self.end, self.severity, self.category, Side(self.side), self.note)
-
-
-class LinePayload(Payload):
-    """A person's decision on one span; ``at`` is its place in the draft, or None for an added span."""
-
-    at: Annotated[int, Field(ge=1, le=MAX_SPANS * 2)] | None
-    action: Literal["approve", "delete", "revise", "add"] | None
-    span: SpanPayload | None = None
-
-    def to_sent(self) -> SentSpan:
-        action = Action(self.action) if self.action else None
-        return SentSpan(self.at, action, self.span.to_span() if self.span else None)
-
-
-class SheetPayload(Payload):
-    """The body of a save."""
-
-    uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
-    instance: Id
-    draft: Id | None
-    revision: Count
-    rows: Annotated[list[LinePayload], Field(max_length=MAX_SPANS * 2)]
-    score: Score | None = None
-    bulk: bool = False
-    active_ms: Count | None = None
-
-    def to_sent(self, aliases: Aliases) -> SentSheet:
-        return SentSheet(
-            uid=self.uid,
-            instance=aliases.reveal("instance", self.instance),
-            draft=aliases.reveal("draft", self.draft) if self.draft else None,
-            revision=self.revision,
-            rows=tuple(one.to_sent() for one in self.rows),
-            score=self.score,
-            bulk=self.bulk,
-            active_ms=self.active_ms,
-        )
 
 
 class WherePayload(Payload):
@@ -104,7 +49,7 @@ def add_spans_api(app: FastAPI, context: Context) -> None:
         return _open(context, person, slug, Where(payload.position, known, payload.step), aliases)
 
     @router.post("/saves")
-    async def post_save(request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
+    async def post_save(request: Request, slug: str, payload: SentSheet) -> JSONResponse:
         return await together.save(lambda: _save(context, request, slug, payload))
 
     app.include_router(router)
@@ -121,24 +66,24 @@ def _open(context: Context, person: Person, slug: str, where: Where, aliases: Al
     return sheet_json(sheet, aliases) if sheet else None
 
 
-def _save(context: Context, request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
+def _save(context: Context, request: Request, slug: str, payload: SentSheet) -> JSONResponse:
     person, aliases = _identify(context, request, slug)
-    sent = payload.to_sent(aliases)
-    next_sheet, ended = None, ""
-    try:
-        with context.store.write():
-            saved = annotation.save_spans(context, person, slug, sent)
-            # a person who marked spans before seeing the draft gets the same instance again, with the draft
-            onward = Where(instance=sent.instance, step=0 if saved.first else 1)
-            try:
-                next_sheet = _open(context, person, slug, onward, aliases)
-            except NotAllowedError as error:
-                ended = str(error)
-    except StaleError as error:
-        now = _open(context, person, slug, Where(instance=sent.instance), aliases)
-        return JSONResponse({"error": "stale", "message": str(error), "now": now}, 409)
-    kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
-    return JSONResponse({"saved": kept, "next": next_sheet, "message": ended})
+    sent = replace(
+        payload,
+        instance=aliases.reveal("instance", payload.instance),
+        draft=aliases.reveal("draft", payload.draft) if payload.draft else None,
+    )
+
+    def show(step: int) -> Json | None:
+        return _open(context, person, slug, Where(instance=sent.instance, step=step), aliases)
+
+    # a person who marked spans before seeing the draft gets the same instance again, with the draft
+    return save_and_open(
+        context,
+        lambda: annotation.save_spans(context, person, slug, sent),
+        lambda saved: show(0 if saved.first else 1),
+        lambda: show(0),
+    )
 
 
 def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:

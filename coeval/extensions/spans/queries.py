@@ -79,6 +79,7 @@ CREATE TABLE spans_submission (
   rows_json TEXT NOT NULL,
   score REAL,
   bulk INTEGER NOT NULL CHECK (bulk IN (0, 1)), -- 1: the rest was approved with one key
+  opened_at TEXT NOT NULL, -- empty if unknown
   active_ms INTEGER,
   submitted_at TEXT NOT NULL,
   UNIQUE (annotator, instance, revision)
@@ -126,6 +127,7 @@ class SpanSubmission:
     score: float | None = None
     first: bool = False
     bulk: bool = False
+    opened_at: str = ""
     active_ms: int | None = None
     submitted_at: str = ""
 
@@ -273,6 +275,7 @@ def _submission(row: dict[str, Any]) -> SpanSubmission:
         row["score"],
         bool(row["first"]),
         bool(row["bulk"]),
+        row["opened_at"],
         row["active_ms"],
         row["submitted_at"],
     )
@@ -308,6 +311,7 @@ def record_submission(db: Database, one: SpanSubmission) -> SpanSubmission:
             "rows_json": to_json([asdict(row) for row in one.rows]),
             "score": one.score,
             "bulk": int(one.bulk),
+            "opened_at": one.opened_at,
             "active_ms": one.active_ms,
             "submitted_at": at,
         },

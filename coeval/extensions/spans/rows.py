@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from coeval.domain import MAX_REMARK, Action
 from coeval.errors import InputError
 from coeval.extensions.spans.typology import Scoring, Side, Span, Typology
 from coeval.language import tr, trn
 from coeval.rules.arms import draw_share
+from coeval.rules.evaluation_rows import Exact, Id
 
 MAX_SPANS = 500
 """The largest number of spans in one segment."""
@@ -24,10 +27,10 @@ NEAR = 8
 
 
 @dataclass(frozen=True, slots=True)
-class SentSpan:
+class SentSpan(Exact):
     """One line of a save; ``at`` is the place of a drafted span, from 1, or None for an added span."""
 
-    at: int | None
+    at: Annotated[Id, Field(le=MAX_SPANS * 2)] | None
     action: Action | None
     span: Span | None = None
 

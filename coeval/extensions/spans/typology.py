@@ -19,6 +19,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from coeval.errors import InputError
+from coeval.rules.evaluation_rows import Count, Exact, Remark
 
 FILE = Path(__file__).with_name("typologies.json")
 MAX_NAME, MAX_CATEGORIES, MAX_SEVERITIES, MAX_FILE = 100, 300, 9, 200_000
@@ -45,15 +46,18 @@ class Scoring(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """One error. Without ``start`` and ``end``, it is an omission without a place."""
+class Span(Exact):
+    """One error. Without ``start`` and ``end``, it is an omission without a place.
 
-    start: int | None
-    end: int | None
-    severity: str
-    category: str = ""
+    The limits apply to spans that a browser sends.
+    """
+
+    start: Count | None
+    end: Count | None
+    severity: Annotated[str, Field(max_length=MAX_NAME)]
+    category: Annotated[str, Field(max_length=MAX_NAME)] = ""
     side: Side = Side.OUTPUT
-    note: str = ""
+    note: Remark = ""
 
     @property
     def placed(self) -> bool:

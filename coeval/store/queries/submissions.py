@@ -169,9 +169,13 @@ def record_first_score(db: Database, first: Submission) -> Submission:
     return replace(first, id=append_numbered(db, "first_score", FIRST_SCORE.to_row(first)))
 
 
-def get_worked_until(db: Database, annotator: int) -> str:
-    """Return the end of the active time of a person's last timed save; empty if there is none."""
-    last = rows(db, f"{_last_timed('submission')} UNION ALL {_last_timed('first_score')}", [annotator] * 2)
+def get_worked_until(db: Database, annotator: int, *further: str) -> str:
+    """Return the end of the active time of a person's last timed save; empty if there is none.
+
+    ``further`` are an extension's tables of saves, which have the columns of ``submission`` that are read here.
+    """
+    tables = ("submission", "first_score", *further)
+    last = rows(db, " UNION ALL ".join(map(_last_timed, tables)), [annotator] * len(tables))
     ends = (read_time(row["opened_at"]) + timedelta(milliseconds=row["active_ms"]) for row in last)
     return max(map(write_time, ends), default="")
 

@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 
-from coeval.domain import Filter, Person, Role
-from coeval.errors import NotAllowedError, NotGivenError, StaleError
+from coeval.domain import Filter, Person, Role, Submission
+from coeval.errors import NotAllowedError, NotGivenError
 from coeval.language import get_spoken, later
 from coeval.rules.arms import Aliases, Layout
 from coeval.rules.evaluation_rows import LARGEST_ID, Sent
@@ -26,7 +26,14 @@ from coeval.ui.app.step_json import Json, history_json, sheet_json, step_json
 from coeval.ui.components.number_words import name_instance, plural, shown
 from coeval.ui.components.view import Node, Screen, View, el
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import AnswerPayload, LinePayload, MarkPayload, SheetPayload, SuggestionPayload
+from coeval.ui.server.payloads import (
+    AnswerPayload,
+    LinePayload,
+    MarkPayload,
+    SheetPayload,
+    SuggestionPayload,
+    save_and_open,
+)
 from coeval.ui.tabs import StudyTab, Update
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.jobs import draft_line
@@ -258,20 +265,15 @@ def _save_and_open(
     sheet: bool,
 ) -> JSONResponse:
     here, onward = ways
-    step, ended = None, ""
-    try:
-        with context.store.write():
-            saved = steps.submit_sheet(context, person, slug, sent)[-1]
-            try:
-                step = _open(context, person, slug, onward, aliases, sheet=sheet)
-            except NotAllowedError as error:  # there is no more work for this person; their saves are kept
-                ended = str(error)
-    except StaleError as error:
-        step = _open(context, person, slug, here, aliases, sheet=sheet)
-        return JSONResponse({"error": "stale", "message": str(error), "now": step}, 409)
-    revision = 1 if sheet else saved.revision
-    kept = {"revision": revision, "submitted_at": saved.submitted_at}
-    return JSONResponse({"saved": kept, "next": step, "message": ended})
+
+    def save() -> Submission:
+        saved = steps.submit_sheet(context, person, slug, sent)[-1]
+        return replace(saved, revision=1) if sheet else saved
+
+    def show(where: Where) -> Json:
+        return _open(context, person, slug, where, aliases, sheet=sheet)
+
+    return save_and_open(context, save, lambda saved: show(onward), lambda: show(here))
 
 
 def _reveal(aliases: Aliases, sent: Sent) -> Sent:

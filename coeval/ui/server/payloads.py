@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -25,6 +25,7 @@ from coeval.errors import (
 from coeval.language import SOURCE, get_spoken, later, tr, trn
 from coeval.rules.evaluation_rows import MAX_ROWS, Count, Id, Remark, Sent, SentRow
 from coeval.ui.server.plain_pages import render_page
+from coeval.usecases.access import Context
 
 # Checks of everything that browsers send: shapes, lengths and counts. Browsers never send drafted texts.
 
@@ -125,6 +126,39 @@ class SuggestionPayload(Payload):
 
     instance: Id
     text: Remark
+
+
+class Revision(Protocol):
+    """What an answer tells of a stored save."""
+
+    @property
+    def revision(self) -> int: ...
+    @property
+    def submitted_at(self) -> str: ...
+
+
+Saved = TypeVar("Saved", bound=Revision)
+
+
+def save_and_open(
+    context: Context,
+    save: Callable[[], Saved],
+    open_next: Callable[[Saved], Any],
+    open_again: Callable[[], Any],
+) -> JSONResponse:
+    """Save and open the next screen in one transaction; a stale save is answered with the current screen."""
+    screen, ended = None, ""
+    try:
+        with context.store.write():
+            saved = save()
+            try:
+                screen = open_next(saved)
+            except NotAllowedError as error:  # there is no more work for this person; their saves are kept
+                ended = str(error)
+    except StaleError as error:
+        return JSONResponse({"error": "stale", "message": str(error), "now": open_again()}, 409)
+    kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
+    return JSONResponse({"saved": kept, "next": screen, "message": ended})
 
 
 NAMES = {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from datetime import timedelta
 from typing import Any
 
-from coeval.clock import now, read_time, utc_now, write_time
+from coeval.clock import now
 from coeval.domain import (
     HISTORY_PAGE,
     MAX_REMARK,
@@ -28,7 +27,7 @@ from coeval.rules.names import normalize_name
 from coeval.store.queries import assignments, review, submissions, tasks
 from coeval.usecases.access import EVERYONE, Context, require_task, use_case
 from coeval.usecases.scrutiny.navigation import Move, Where, find_place, find_start, get_ready, is_waiting
-from coeval.usecases.scrutiny.policies import Evaluation, get_evaluation, may_open, may_save, saved
+from coeval.usecases.scrutiny.policies import Evaluation, get_evaluation, may_open, saved
 from coeval.usecases.scrutiny.queue import (
     Step,
     ensure_queue,
@@ -37,6 +36,7 @@ from coeval.usecases.scrutiny.queue import (
     open_sheet,
     require_set,
 )
+from coeval.usecases.scrutiny.saves import find_times, require_assignment, same_or_refused
 
 __all__ = [
     "Move",
@@ -61,9 +61,6 @@ RESUME = Where()
 WAITS = later(
     "This criterion is waiting for the model's draft: continue with the others, and come back later."
 )
-
-SKEW = timedelta(seconds=5)
-"""The largest remaining error of a browser's clock, which we correct to the second."""
 
 
 def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
@@ -152,12 +149,9 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         task = require_task(db, slug)
         before = submissions.get_by_uid(db, sent.uid)
         if before is not None:
-            return _same_or_refused(before, person, sent)
-        may_save(db, person, task, sent.instance)
-        if assignments.find_assignment(db, person.id, sent.instance) is None:
-            ensure_queue(
-                context, person, task
-            )  # a browser sends what a restored server has lost, before it asks
+            mine = (before.person, before.instance, before.criterion)
+            return same_or_refused(before, is_same=mine == (person.id, sent.instance, sent.criterion))
+        require_assignment(context, db, person, task, sent.instance)
         current = require_set(db, task)
         here = Where(instance=sent.instance, criterion=sent.criterion)
         place = find_place(db, person, task, current, here)
@@ -176,13 +170,6 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         assignments.refresh_states(db, task.id, ids, annotator=person.id, instance=sent.instance)
         saved(db, person, task)
     return recorded
-
-
-def _same_or_refused(before: Submission, person: Person, sent: Sent) -> Submission:
-    mine = (before.person, before.instance, before.criterion) == (person.id, sent.instance, sent.criterion)
-    if not mine:
-        raise InputError(tr("This save has the key of another save: reload the page and confirm again."))
-    return before
 
 
 def _check_fresh(evaluation: Evaluation, sent: Sent) -> None:
@@ -209,7 +196,7 @@ def _build_submission(
         raise InputError(tr("Before the draft is shown, give only the score: add your lines afterwards."))
     rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
     told: dict[str, Any] = {field.name: getattr(sent, field.name) for field in fields(Conduct)}
-    opened_at, active_ms = _times(assignment, worked_until, sent)
+    opened_at, active_ms = find_times(assignment, worked_until, sent.opened_at, sent.active_ms)
     return Submission(
         person=assignment.annotator,
         instance=sent.instance,
@@ -224,30 +211,6 @@ def _build_submission(
         planted=evaluation.planted_error,
         **told | {"opened_at": opened_at, "active_ms": active_ms},
     )
-
-
-def _times(assignment: Assignment, worked_until: str, sent: Sent) -> tuple[str, int | None]:
-    """Return the opening time and active milliseconds for storage; empty and None if they are impossible.
-
-    Nobody can open an evaluation before its instance or in the future, or be active for longer than it was
-    open. Nobody works on two evaluations at once either: if they overlap, the second counts from the end of
-    the first. The total active time is therefore never more than the time that passed.
-    """
-    now = utc_now()
-    try:
-        opened = read_time(sent.opened_at)
-    except ValueError:
-        return "", None
-    if opened.tzinfo is None or opened > now + SKEW:
-        return "", None
-    opened = max(opened, read_time(assignment.opened_at) - SKEW)
-    if worked_until:
-        opened = max(opened, read_time(worked_until))
-    opened = min(opened, now)
-    wall_ms = int((now - opened).total_seconds() * 1000)
-    known = sent.active_ms is not None and sent.active_ms >= 0
-    active_ms = min(sent.active_ms, wall_ms) if known and sent.active_ms is not None else None
-    return write_time(opened), active_ms
 
 
 @use_case(EVERYONE)

@@ -399,7 +399,7 @@ def spans_tab() -> list[Door]:
             "extensions.spans.annotation.save_spans",
             at("POST", "/api/spans/{task}/saves", json=body),
             OWN,
-            says="no spans to mark",
+            says="not in your queue",
         ),
     ]
 
@@ -409,7 +409,7 @@ def rubrics_tab() -> list[Door]:
     name, opened = "extensions.rubrics.{}".format, partial(event, MAIN, "rubrics", "select")
     body = {
         "uid": "0" * 8 + "-0000-0000-0000-" + "0" * 12,
-        "position": 999,
+        "instance": 999,
         "revision": 0,
         "run": None,
         "lines": [],

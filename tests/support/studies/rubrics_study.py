@@ -127,9 +127,10 @@ def build_sent(
     sheet: Sheet, decide: Callable[[Sheet, Any], SentLine], added: tuple[SentLine, ...] = ()
 ) -> Sent:
     """Return what a browser would send of a sheet, each criterion decided on."""
+    assert sheet.instance is not None
     return Sent(
         uid=f"{random.getrandbits(128):032x}",
-        position=sheet.position,
+        instance=sheet.instance.id,
         revision=sheet.saved.revision if sheet.saved else 0,
         run=sheet.run.id if sheet.run else None,
         lines=(*(decide(sheet, one) for one in sheet.criteria), *added),

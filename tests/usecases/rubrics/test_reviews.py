@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from coeval.clock import time_from_now
 from coeval.domain import Action, Arm, Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
 from coeval.extensions.rubrics import queries
@@ -97,6 +99,29 @@ def test_a_save_from_a_stale_page_is_refused(context: Context, people: dict[str,
         submit_rubrics_sheet(context, ann, "hb", replace(sent, uid="1" * 32, revision=1))
     _, history = list_rubrics_history(context, ann, "hb", sheet.position)
     assert len(history) == 1
+
+
+def test_a_restored_server_accepts_what_it_lost(context: Context, people: dict[str, Person]) -> None:
+    """Ben has no queue, as after a restoration: his save draws one, and names the instance and not its position."""
+    sheet = get_rubrics_sheet(context, people["Ann"], "hb")
+    sent = build_sent(sheet, keep)
+    saved = submit_rubrics_sheet(context, people["Ben"], "hb", sent)
+    assert sheet.instance and saved.instance == sheet.instance.id and saved.revision == 1
+    assert submit_rubrics_sheet(context, people["Ben"], "hb", sent) == saved
+
+
+def test_the_opening_time_survives_a_browser_whose_clock_is_ahead(
+    context: Context, people: dict[str, Person]
+) -> None:
+    sheet = get_rubrics_sheet(context, people["Ann"], "hb")
+    ahead = time_from_now(timedelta(seconds=2))
+    sent = replace(build_sent(sheet, keep), opened_at=ahead, active_ms=700)
+    saved = submit_rubrics_sheet(context, people["Ann"], "hb", sent)
+    assert saved.opened_at and saved.active_ms is not None
+    following = get_rubrics_sheet(context, people["Ann"], "hb")
+    early = replace(build_sent(following, keep), opened_at="2020-01-01T00:00:00.000Z")
+    # nobody works on two instances at once: the second counts from the end of the first
+    assert submit_rubrics_sheet(context, people["Ann"], "hb", early).opened_at >= saved.opened_at
 
 
 def test_the_arm_decides_who_sees_the_verdicts(context: Context, people: dict[str, Person]) -> None:

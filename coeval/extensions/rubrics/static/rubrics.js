@@ -31,7 +31,7 @@ const {
 
 /**
  * The criteria of one instance; `levels` are the steps of the scale, each with its name.
- * @typedef {Sheet & {position: number, instance: {input: string, output: string}, levels: [number, string][]}} RubricsSheet
+ * @typedef {Sheet & {position: number, instance: {id: number, input: string, output: string}, levels: [number, string][]}} RubricsSheet
  */
 
 /* A criterion: what becomes of it, and whether it is met. `row.own` holds what a table of words does not know. */
@@ -347,8 +347,9 @@ class RubricsWork extends SheetWork {
   }
 
   body({ rows, added }, uid) {
-    const { position, revision, draft: run } = /** @type {RubricsSheet} */ (this.sheet);
-    return { uid, position, revision, run, lines: [...rows, ...added], opened_at: this.openedAt };
+    const { instance, revision, draft: run } = /** @type {RubricsSheet} */ (this.sheet);
+    const lines = [...rows, ...added];
+    return { uid, instance: instance.id, revision, run, lines, opened_at: this.openedAt };
   }
 }
 

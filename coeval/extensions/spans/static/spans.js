@@ -311,6 +311,7 @@ class SpansScreen {
     const before = sheet.saved_at ? tr('Saved at {time}', { time: parts().clockTime(sheet.saved_at) }) : '';
     this.status.textContent = before;
     this.say(sheet);
+    this.openedAt = kept?.opened_at || parts().serverNow();
     this.clock.begin(kept?.active_ms ?? 0, task.idle_seconds);
     this.node.focus({ preventScroll: true });
   }
@@ -923,6 +924,7 @@ class SpansScreen {
       state: this.body(),
       edited: true,
       bulk: this.bulk,
+      opened_at: this.openedAt,
       active_ms: this.clock.ms,
     });
   }
@@ -974,6 +976,7 @@ class SpansScreen {
         draft,
         revision,
         bulk: Boolean(this.bulk),
+        opened_at: this.openedAt,
         active_ms: this.clock.ms,
       },
       // the lines of a sheet of spans are others than those of a table
