@@ -116,7 +116,8 @@ class Tools:
         state = get_task_state(self.context, agent.person, task)
         current = get_criteria_set(self.context, agent.person, task)
         criteria = [
-            {"text": one.text, "scale": str(one.scale)} for one in (current.criteria if current else ())
+            {"text": criterion.text, "scale": str(criterion.scale)}
+            for criterion in (current.criteria if current else ())
         ]
         texts = {name: getattr(state.task, name) for name in ("name", "description", "guidelines")}
         runs = [run.label for run, _, _ in state.runs]
@@ -135,8 +136,8 @@ class Tools:
     def estimate_drafts(self, task: str, at_most: int = 50) -> Answer:
         """Return the calls, tokens and cost of the next drafts by the server's model. Nothing is sent."""
         agent = self._enter(task)
-        found = estimate_run(self.context, agent.person, task, _build_settings(agent, at_most))
-        return {"estimate": plain(found), "left_to_spend": agent.token.left}
+        estimate = estimate_run(self.context, agent.person, task, _build_settings(agent, at_most))
+        return {"estimate": plain(estimate), "left_to_spend": agent.token.left}
 
     def draft(self, task: str, at_most: int = 50) -> Answer:
         """Let the server's model draft missing evaluations. This costs money, up to the token's limit.
@@ -211,9 +212,9 @@ class Tools:
         current = get_criteria_set(self.context, agent.person, task)
         if current is None:
             raise InputError("The criteria are not fixed yet: propose some, and let a person fix them.")
-        scales = {one.text: one.scale for one in current.criteria}
+        scales = {criterion.text: criterion.scale for criterion in current.criteria}
         drafts = tuple(_read_judgment(each, scales) for each in scores)
-        if not drafts or len({(one.instance, one.criterion) for one in drafts}) < len(drafts):
+        if not drafts or len({(draft.instance, draft.criterion) for draft in drafts}) < len(drafts):
             raise InputError("Send at least one score, and only one for each instance and criterion.")
         state = get_task_state(self.context, agent.person, task, counted=False)
         label = f"agent {1 + sum(run.protocol == 'agent' for run, _, _ in state.runs)}"

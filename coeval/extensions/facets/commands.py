@@ -23,5 +23,5 @@ def _ruler(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.facets.ruler import FitRuler, tell_ruler
     from coeval.stats.estimates import spell
 
-    found = get_statistic(context, OPERATOR, options.task, FitRuler())
-    report(options, spell(found) if options.json else found, tell_ruler(found))
+    ruler = get_statistic(context, OPERATOR, options.task, FitRuler())
+    report(options, spell(ruler) if options.json else ruler, tell_ruler(ruler))

@@ -40,38 +40,44 @@ class RulerBox(Panel):
         self.on(work.click, self.on_measure, **SLOW)
 
     def on_measure(self, person: Person, slug: str) -> Iterator[Update]:
-        found: Ruler = get_statistic(self.context, person, need_task(slug), FitRuler())
-        if found.reason:
-            yield {self.shown: el("p.note", found.reason), self.plot: gr.Plot(visible=False)}
+        ruler: Ruler = get_statistic(self.context, person, need_task(slug), FitRuler())
+        if ruler.reason:
+            yield {self.shown: el("p.note", ruler.reason), self.plot: gr.Plot(visible=False)}
             return
         # a chart takes the width of its place, and a hidden place has none
-        yield {self.shown: ruler_view(found), self.plot: gr.Plot(visible=True)}
-        yield {self.shown: gr.skip(), self.plot: draw_ruler(found)}
+        yield {self.shown: ruler_view(ruler), self.plot: gr.Plot(visible=True)}
+        yield {self.shown: gr.skip(), self.plot: draw_ruler(ruler)}
 
 
-def ruler_view(found: Ruler) -> list[Node]:
+def ruler_view(ruler: Ruler) -> list[Node]:
     """Show the ruler's tables: systems, raters and criteria, then the tests."""
     systems = [
-        [one.name, tell_estimate(one.fair), f"{one.observed:.2f}", tell_estimate(one.measure), f"{one.n:,}"]
-        for one in sorted(found.systems, key=lambda each: -float(each.fair))
+        [
+            system.name,
+            tell_estimate(system.fair),
+            f"{system.observed:.2f}",
+            tell_estimate(system.measure),
+            f"{system.n:,}",
+        ]
+        for system in sorted(ruler.systems, key=lambda each: -float(each.fair))
     ]
-    reliable = ", ".join(f"{name} {one.reliability:.2f}" for name, one in found.separation)
+    reliable = ", ".join(f"{name} {separation.reliability:.2f}" for name, separation in ruler.separation)
     about = (
-        f"{found.model} model, {found.n:,} scores, {found.documents:,} documents; {found.basis}. "
+        f"{ruler.model} model, {ruler.n:,} scores, {ruler.documents:,} documents; {ruler.basis}. "
         f"Separation reliability: {reliable}."
     )
     shown: list[Node] = [
         _grid("Systems", ["System", "Fair mean", "Mean as scored", "Measure (logits)", "Scores"], systems),
         _grid("Severity of raters", ["Rater", "Severity (logits)", "Infit", "Outfit", "Scores", "Part"],
-              [[*_element(one), f"{one.group}"] for one in found.raters]),
+              [[*_element(rater), f"{rater.group}"] for rater in ruler.raters]),
         _grid("Difficulty of criteria", ["Criterion", "Difficulty (logits)", "Infit", "Outfit", "Scores"],
-              [_element(one) for one in found.criteria]),
+              [_element(criterion) for criterion in ruler.criteria]),
     ]  # fmt: skip
-    if found.drift:
+    if ruler.drift:
         head = ["Person", "Severity, last minus first score (logits)", "p (Holm)"]
-        rows = [[one.name, tell_estimate(one.value), f"{one.p_holm:.3f}"] for one in found.drift]
+        rows = [[effect.name, tell_estimate(effect.value), f"{effect.p_holm:.3f}"] for effect in ruler.drift]
         shown.append(_grid("Drift of people", head, rows))
-    notes = [el("p.note", text) for text in (about, *found.notes)]
+    notes = [el("p.note", text) for text in (about, *ruler.notes)]
     return [*shown, *notes]
 
 
@@ -79,16 +85,22 @@ def _grid(title: str, head: Sequence[str], rows: Sequence[Sequence[Node | None]]
     return el("section", el("h4", title), scrolling(title, table(head, rows)))
 
 
-def _element(one: Element) -> list[Node | None]:
-    return [one.name, tell_estimate(one.measure), f"{one.infit:.2f}", f"{one.outfit:.2f}", f"{one.n:,}"]
+def _element(element: Element) -> list[Node | None]:
+    return [
+        element.name,
+        tell_estimate(element.measure),
+        f"{element.infit:.2f}",
+        f"{element.outfit:.2f}",
+        f"{element.n:,}",
+    ]
 
 
-def draw_ruler(found: Ruler) -> Any:
+def draw_ruler(ruler: Ruler) -> Any:
     """Draw raters and criteria at their places on the ruler, with intervals."""
     rows = [
-        {"label": one.name, "series": one.kind, "value": float(one.measure), "low": one.measure.ci_low,
-         "high": one.measure.ci_high, "about": tell_estimate(one.measure)}
-        for one in sorted((*found.raters, *found.criteria), key=lambda each: -float(each.measure))
+        {"label": element.name, "series": element.kind, "value": float(element.measure), "low": element.measure.ci_low,
+         "high": element.measure.ci_high, "about": tell_estimate(element.measure)}
+        for element in sorted((*ruler.raters, *ruler.criteria), key=lambda each: -float(each.measure))
     ]  # fmt: skip
     words = "Severity of people and judges and difficulty of criteria, in logits; the mean person is at 0."
     return charts.pairs(pd.DataFrame(rows), words, title="logits")

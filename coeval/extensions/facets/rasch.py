@@ -67,9 +67,9 @@ def contrasts(n: int, centred: int | None = None) -> Numbers:
     centred = n if centred is None else centred
     if centred == 0:
         return np.eye(n)
-    found = np.delete(np.eye(n), centred - 1, axis=1)
-    found[centred - 1, : centred - 1] = -1.0
-    return found
+    expansion = np.delete(np.eye(n), centred - 1, axis=1)
+    expansion[centred - 1, : centred - 1] = -1.0
+    return expansion
 
 
 class Model:
@@ -126,7 +126,7 @@ class Model:
         self.blocks["spread"] = slice(at, at + 1)
         at += 1
         sizes = [
-            max(c for c, own in zip(s.categories, self.set_of, strict=True) if own == k)
+            max(c for c, set_number in zip(s.categories, self.set_of, strict=True) if set_number == k)
             for k in range(self.n_sets)
         ]
         self.threshold_maps = [contrasts(size - 1) for size in sizes]
@@ -146,10 +146,10 @@ class Model:
 
     def thresholds(self, free: Numbers) -> Numbers:
         """Return sets x (top - 1) thresholds, padded with 0."""
-        found = np.zeros((self.n_sets, self.top - 1))
+        thresholds = np.zeros((self.n_sets, self.top - 1))
         for k, to_full in enumerate(self.threshold_maps):
-            found[k, : len(to_full)] = to_full @ free[self.blocks[f"threshold {k}"]]
-        return found
+            thresholds[k, : len(to_full)] = to_full @ free[self.blocks[f"threshold {k}"]]
+        return thresholds
 
     def spread(self, free: Numbers) -> float:
         return float(np.exp(free[self.blocks["spread"]][0]))
@@ -210,8 +210,8 @@ class Model:
             :, 1:
         ]  # scores at or above each threshold
         for k, to_full in enumerate(self.threshold_maps):
-            own = above[self.row_set == k].sum(axis=0)[: len(to_full)]
-            slope[self.blocks[f"threshold {k}"]] = to_full.T @ own
+            counts = above[self.row_set == k].sum(axis=0)[: len(to_full)]
+            slope[self.blocks[f"threshold {k}"]] = to_full.T @ counts
         prior, of_prior = self._prior(free)
         return -(value + prior), -(slope + of_prior)
 
@@ -222,33 +222,33 @@ class Model:
         chance = np.exp(chances)
         mean = np.einsum("rqk,k->rq", chance, np.arange(self.top))
         gap = self.category[:, None] - mean[self.row]
-        own = post[self.block]
-        e = (own * gap).sum(axis=1)
+        weights = post[self.block]
+        e = (weights * gap).sum(axis=1)
         document = self.scores.document[self.instance]
         n = self.scores.n_documents
-        found = np.zeros((n, self.size))
+        scores = np.zeros((n, self.size))
         for p, column in enumerate(self.design.T):
             used = np.flatnonzero(column)
             if len(used):
-                found[:, p] = np.bincount(document, e * column[self.row], n)
-        found[:, self.blocks["spread"]] = (
-            self.spread(free) * np.bincount(document, (own * gap * NODES).sum(axis=1), n)[:, None]
+                scores[:, p] = np.bincount(document, e * column[self.row], n)
+        scores[:, self.blocks["spread"]] = (
+            self.spread(free) * np.bincount(document, (weights * gap * NODES).sum(axis=1), n)[:, None]
         )
         above = np.cumsum(chance[:, :, ::-1], axis=2)[:, :, ::-1][:, :, 1:]
         for k, to_full in enumerate(self.threshold_maps):
             mine = self.row_set[self.row] == k
             full = np.zeros((n, len(to_full)))
             for m in range(len(to_full)):
-                expected = (own[mine] * above[self.row[mine], :, m]).sum(axis=1)
+                expected = (weights[mine] * above[self.row[mine], :, m]).sum(axis=1)
                 full[:, m] = -np.bincount(document[mine], (self.category[mine] > m) - expected, n)
-            found[:, self.blocks[f"threshold {k}"]] = full @ to_full
-        return found
+            scores[:, self.blocks[f"threshold {k}"]] = full @ to_full
+        return scores
 
 
 def _dummies(code: Codes, n: int) -> Numbers:
-    found = np.zeros((len(code), n))
-    found[np.arange(len(code)), code] = 1.0
-    return found
+    dummies = np.zeros((len(code), n))
+    dummies[np.arange(len(code)), code] = 1.0
+    return dummies
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,10 +294,14 @@ class Fitted:
         chance, k = np.exp(chances), np.arange(model.top)
         mean = chance @ k
         variance = np.maximum(chance @ k**2 - mean**2, 1e-9)
-        own = post[model.block]
+        weights = post[model.block]
         squared = (model.category[:, None] - mean[model.row]) ** 2
         spread = variance[model.row]
-        return (own * squared).sum(axis=1), (own * spread).sum(axis=1), (own * squared / spread).sum(axis=1)
+        return (
+            (weights * squared).sum(axis=1),
+            (weights * spread).sum(axis=1),
+            (weights * squared / spread).sum(axis=1),
+        )
 
     def fit_of(self, code: Codes, n: int) -> tuple[Numbers, Numbers]:
         """Return the infit and outfit mean squares of n elements; ``code`` maps each score to an element, in the
@@ -347,25 +351,25 @@ def fit(
     first = model.start()
     if start is not None:
         first[: len(start)] = start
-    found = scipy.optimize.minimize(
+    optimum = scipy.optimize.minimize(
         model.loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-11, "gtol": 1e-5}
     )
-    free = np.asarray(found.x)
+    free = np.asarray(optimum.x)
     bread = np.linalg.pinv(_curvature(model, free), hermitian=True)
     each = model.by_document(free)
     n = scores.n_documents
     meat = each.T @ each * n / (n - 1)
-    return Fitted(model, free, bread @ meat @ bread, -float(found.fun), bool(found.success))
+    return Fitted(model, free, bread @ meat @ bread, -float(optimum.fun), bool(optimum.success))
 
 
 def _curvature(model: Model, free: Numbers, step: float = 1e-4) -> Numbers:
     """Return the second derivatives of the loss, from finite differences of its gradient."""
-    found = np.empty((model.size, model.size))
+    hessian = np.empty((model.size, model.size))
     for p in range(model.size):
         move = np.zeros(model.size)
         move[p] = step
-        found[p] = (model.loss(free + move)[1] - model.loss(free - move)[1]) / (2 * step)
-    return (found + found.T) / 2
+        hessian[p] = (model.loss(free + move)[1] - model.loss(free - move)[1]) / (2 * step)
+    return (hessian + hessian.T) / 2
 
 
 @dataclass(frozen=True)
@@ -403,14 +407,14 @@ def find_components(first: Codes, second: Codes) -> Codes:
     offset = int(first.max(initial=-1)) + 1
     parent = np.arange(offset + int(second.max(initial=-1)) + 1)
 
-    def root(one: int) -> int:
-        while parent[one] != one:
-            parent[one] = parent[parent[one]]
-            one = int(parent[one])
-        return one
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = int(parent[node])
+        return node
 
     for a, b in set(zip(first.tolist(), (second + offset).tolist(), strict=True)):
         parent[root(a)] = root(b)
-    found = [root(int(a)) for a in first]
-    places = {name: k for k, name in enumerate(dict.fromkeys(found))}
-    return np.array([places[one] for one in found], dtype=np.int64)
+    roots = [root(int(a)) for a in first]
+    places = {name: k for k, name in enumerate(dict.fromkeys(roots))}
+    return np.array([places[node] for node in roots], dtype=np.int64)

@@ -99,7 +99,9 @@ class FitRuler:
 
     def __call__(self, study: StudyFrames) -> Ruler:
         table, basis = _list_scores(study)
-        scales = {study.scales[one] for one in table["criterion"].unique()} if len(table) else set()
+        scales = (
+            {study.scales[criterion] for criterion in table["criterion"].unique()} if len(table) else set()
+        )
         partial = len(scales) > 1
         reason = _refuse(table)
         if reason:
@@ -116,7 +118,7 @@ def _list_scores(study: StudyFrames) -> tuple[pd.DataFrame, str]:
     when = pd.to_datetime(
         study.scored["submitted_at"].reindex(people.index), utc=True, format="ISO8601", errors="coerce"
     )
-    own = pd.DataFrame(
+    given_by_people = pd.DataFrame(
         {"rater": people["annotator"].astype(str), "judge": False, "unit": people["unit"], "score": people["score"],
          "when": when.to_numpy()}
     )  # fmt: skip
@@ -127,12 +129,16 @@ def _list_scores(study: StudyFrames) -> tuple[pd.DataFrame, str]:
         {"rater": drafted["run_label"].astype(str) + " (judge)", "judge": True, "unit": drafted["unit"],
          "score": drafted["score"], "when": pd.NaT}
     ).drop_duplicates(["rater", "unit"], keep="last")  # fmt: skip
-    both = pd.concat([own, judged], ignore_index=True) if len(judged) else own.reset_index(drop=True)
+    ratings = (
+        pd.concat([given_by_people, judged], ignore_index=True)
+        if len(judged)
+        else given_by_people.reset_index(drop=True)
+    )
     units = study.units.assign(document=study.clusters.code)
-    found = both.join(units[["instance", "criterion", "document", "system"]], on="unit")
-    named = found["system"].replace("", None)
-    found["system"] = named.fillna(ONE_SYSTEM if not named.notna().any() else "(no system)")
-    return found, basis
+    table = ratings.join(units[["instance", "criterion", "document", "system"]], on="unit")
+    named = table["system"].replace("", None)
+    table["system"] = named.fillna(ONE_SYSTEM if not named.notna().any() else "(no system)")
+    return table, basis
 
 
 def _refuse(table: pd.DataFrame) -> str:
@@ -153,7 +159,7 @@ class _Coded:
     def __init__(self, study: StudyFrames, table: pd.DataFrame, partial: bool) -> None:
         self.partial = partial
         self.table = table
-        self.criteria = [one for one in study.criteria if (table["criterion"] == one).any()]
+        self.criteria = [criterion for criterion in study.criteria if (table["criterion"] == criterion).any()]
         people = sorted(table.loc[~table["judge"], "rater"].unique())
         judges = list(dict.fromkeys(table.loc[table["judge"], "rater"]))
         self.raters, self.people = [*people, *judges], len(people)
@@ -169,7 +175,7 @@ class _Coded:
             category=category,
             system=pd.Index(self.systems).get_indexer(first["system"]).astype(np.int64),
             document=pd.factorize(first["document"])[0].astype(np.int64),
-            categories=tuple(len(one) for one in self.values),
+            categories=tuple(len(points) for points in self.values),
             people=self.people,
             n_raters=len(self.raters),
             when=self._order_of_work(),
@@ -187,8 +193,8 @@ class _Coded:
             points = np.arange(low, high + 1)
             if len(points) > MOST_POINTS or len(points) < 2:
                 points = np.linspace(low, high, MOST_POINTS)
-            own = criterion == place
-            rounded[own] = points[np.abs(score[own][:, None] - points).argmin(axis=1)]
+            of_criterion = criterion == place
+            rounded[of_criterion] = points[np.abs(score[of_criterion][:, None] - points).argmin(axis=1)]
         shared = np.unique(rounded)
         values = [
             np.unique(rounded[criterion == place]) if self.partial else shared
@@ -196,8 +202,8 @@ class _Coded:
         ]
         category = np.empty(len(score), dtype=np.int64)
         for place, used in enumerate(values):
-            own = criterion == place
-            category[own] = np.searchsorted(used, rounded[own])
+            of_criterion = criterion == place
+            category[of_criterion] = np.searchsorted(used, rounded[of_criterion])
         return values, category
 
     def _order_of_work(self) -> Numbers | None:
@@ -244,7 +250,9 @@ class _Coded:
             ("people", separate(severity[people].tolist(), errors[people].tolist())),
             (
                 "systems",
-                separate([float(one.measure) for one in systems], [one.measure.se for one in systems]),
+                separate(
+                    [float(system.measure) for system in systems], [system.measure.se for system in systems]
+                ),
             ),
             ("instances", Separation(reliable, ratio, (4 * ratio + 1) / 3)),
         )
@@ -270,10 +278,10 @@ class _Coded:
         )  # fmt: skip
 
     def _thresholds(self, fitted: Fitted) -> tuple[tuple[str, tuple[float, ...]], ...]:
-        found = fitted.model.thresholds(fitted.free)
+        thresholds = fitted.model.thresholds(fitted.free)
         names = self.criteria if self.partial else ["all criteria"]
         return tuple(
-            (name, tuple(float(one) for one in found[k][: len(self.values[k]) - 1]))
+            (name, tuple(float(threshold) for threshold in thresholds[k][: len(self.values[k]) - 1]))
             for k, name in enumerate(names)
         )
 
@@ -359,22 +367,22 @@ Change = tuple[str, float, float, float]
 
 
 def _find_erratic(raters: Sequence[Element]) -> Iterator[str]:
-    for one in raters:
-        if one.infit > ERRATIC:
+    for rater in raters:
+        if rater.infit > ERRATIC:
             yield (
-                f"The scores of {one.name} do not follow those of the others (infit {one.infit:.2f} instead of 1), "
+                f"The scores of {rater.name} do not follow those of the others (infit {rater.infit:.2f} instead of 1), "
                 "as if at random. This can distort the severities of all raters: leave this rater out and compare."
             )
 
 
-def _tested(found: Sequence[Change]) -> tuple[Effect, ...]:
+def _tested(changes: Sequence[Change]) -> tuple[Effect, ...]:
     chances = [
         float(2 * scipy.special.stdtr(df, -abs(value) / error)) if error > 0 else float("nan")
-        for _, value, error, df in found
+        for _, value, error, df in changes
     ]
     return tuple(
         Effect(name, _with_interval(value, error, df), p, holm)
-        for (name, value, error, df), p, holm in zip(found, chances, adjust_holm(chances), strict=True)
+        for (name, value, error, df), p, holm in zip(changes, chances, adjust_holm(chances), strict=True)
     )
 
 
@@ -383,26 +391,26 @@ def _with_interval(value: float, error: float, df: float) -> Estimate:
     return Estimate(float(value), **spread, interval_kind="robust to documents, t")
 
 
-def tell_ruler(found: Ruler) -> Iterator[str]:
+def tell_ruler(ruler: Ruler) -> Iterator[str]:
     """Describe the ruler as lines of text."""
-    if found.reason:
-        yield found.reason
+    if ruler.reason:
+        yield ruler.reason
         return
-    yield f"{found.task}: {found.model} model of {found.n:,} scores ({found.basis}), {found.documents:,} documents"
+    yield f"{ruler.task}: {ruler.model} model of {ruler.n:,} scores ({ruler.basis}), {ruler.documents:,} documents"
     yield "Fair means of systems (average raters, all criteria):"
-    for one in sorted(found.systems, key=lambda each: -float(each.fair)):
-        yield f"  {one.name}: {tell_estimate(one.fair)}, as scored {one.observed:.2f} ({one.n:,} scores)"
+    for system in sorted(ruler.systems, key=lambda each: -float(each.fair)):
+        yield f"  {system.name}: {tell_estimate(system.fair)}, as scored {system.observed:.2f} ({system.n:,} scores)"
     yield "Severity in logits (positive: harsher than the mean person):"
-    for rater in found.raters:
+    for rater in ruler.raters:
         fits = f"infit {rater.infit:.2f}, outfit {rater.outfit:.2f} ({rater.n:,} scores)"
         yield f"  {rater.name}: {tell_estimate(rater.measure)}, {fits}"
     yield "Difficulty of criteria in logits:"
-    for rater in found.criteria:
+    for rater in ruler.criteria:
         yield f"  {rater.name[:60]}: {tell_estimate(rater.measure)}, infit {rater.infit:.2f}, outfit {rater.outfit:.2f}"
     yield "Separation reliability: " + ", ".join(
-        f"{name} {one.reliability:.2f}" for name, one in found.separation
+        f"{name} {separation.reliability:.2f}" for name, separation in ruler.separation
     )
-    for effect in found.drift:
+    for effect in ruler.drift:
         change = f"{tell_estimate(effect.value)}, p (Holm) {effect.p_holm:.3f}"
         yield f"Drift of {effect.name} from first to last score: {change}"
-    yield from found.notes
+    yield from ruler.notes

@@ -136,7 +136,7 @@ def _list_stated(files: Mapping[str, int], configs: list[Any]) -> Iterator[Part]
         if data is None:
             yield from _guess_parts(name, inside)
         elif isinstance(data, dict) or (
-            isinstance(data, list) and any(isinstance(one, dict) for one in data)
+            isinstance(data, list) and any(isinstance(entry, dict) for entry in data)
         ):
             yield from _list_splits(name, inside, folder, data)
         else:
@@ -145,7 +145,7 @@ def _list_stated(files: Mapping[str, int], configs: list[Any]) -> Iterator[Part]
 
 def _list_splits(config: str, files: Mapping[str, int], folder: str, data: Any) -> Iterator[Part]:
     pairs = data.items() if isinstance(data, dict) else (
-        (one.get("split", "train"), one.get("path")) for one in data if isinstance(one, dict)
+        (entry.get("split", "train"), entry.get("path")) for entry in data if isinstance(entry, dict)
     )  # fmt: skip
     for split, patterns in pairs:
         matched = _match(files, folder, patterns)

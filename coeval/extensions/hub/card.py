@@ -183,9 +183,9 @@ def _body(facts: Facts) -> str:
 def _criteria(facts: Facts) -> Iterator[str]:
     if not facts.content.study.criteria:
         yield NOT_STATED
-    for number, one in enumerate(facts.content.study.criteria, 1):
-        scale = "" if one.scale == facts.content.study.task.scale else f" ({one.scale})"
-        yield f"{number}. {_cell(one.text)}{scale}"
+    for number, criterion in enumerate(facts.content.study.criteria, 1):
+        scale = "" if criterion.scale == facts.content.study.task.scale else f" ({criterion.scale})"
+        yield f"{number}. {_cell(criterion.text)}{scale}"
 
 
 def _groups(facts: Facts) -> Iterator[str]:

@@ -180,8 +180,8 @@ def _bound_session() -> None:
 
 
 def _refuse_elsewhere(request: Any) -> None:
-    own, host = _hosts.get(), request.url.host
-    if own and not any(host == name or host.endswith("." + name) for name in own):
+    allowed, host = _hosts.get(), request.url.host
+    if allowed and not any(host == name or host.endswith("." + name) for name in allowed):
         raise InputError(
             f"The Hub redirected to {host}, which is not one of its hosts: nothing was downloaded."
         )

@@ -34,8 +34,8 @@ def _fetch(context: Context, options: argparse.Namespace) -> None:
 
     if options.sheet:
         raise InputError("--sheet chooses a sheet of an Excel workbook; a data set on the Hub has none.")
-    given = read_import_options(options)
-    tell_import(context, import_hub(context, OPERATOR, options.path, options.task, given), options)
+    import_options = read_import_options(options)
+    tell_import(context, import_hub(context, OPERATOR, options.path, options.task, import_options), options)
 
 
 def _add_target(export: argparse.ArgumentParser) -> None:

@@ -71,7 +71,7 @@ def write_content(db: Database, slug: str, folder: Path) -> Content:
         result = read(db, sql, task=study.task.id)
         names = ["person" if name == column else name for name in result.names]
         # by name: the export may have other columns, or another order
-        rows = ({one.name: row[names.index(one.name)] for one in CONFIGS[config]} for row in result)
+        rows = ({column.name: row[names.index(column.name)] for column in CONFIGS[config]} for row in result)
         counts[config] = _write(folder, config, _told(rows, alias, seen, people))
     (folder / STUDY).write_text(
         json.dumps(render_task(study.task), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
@@ -109,22 +109,30 @@ def _write(folder: Path, config: str, rows: Iterator[Sequence[Any]]) -> int:
 
 
 def _instances(study: Study) -> Iterator[Sequence[Any]]:
-    for one in study.instances:
+    for instance in study.instances:
         yield (
-            one.external_id,
-            one.document,
-            one.system,
-            one.input,
-            one.output,
-            one.reference,
-            _json(one.context),
+            instance.external_id,
+            instance.document,
+            instance.system,
+            instance.input,
+            instance.output,
+            instance.reference,
+            _json(instance.context),
         )
 
 
 def _criteria(study: Study) -> Iterator[Sequence[Any]]:
-    for one in study.criteria:
-        guide = (one.guide.definition, _json(one.guide.anchors), one.guide.examples)
-        yield (one.text, one.name, str(one.origin), one.scale.low, one.scale.high, one.question, *guide)
+    for criterion in study.criteria:
+        guide = (criterion.guide.definition, _json(criterion.guide.anchors), criterion.guide.examples)
+        yield (
+            criterion.text,
+            criterion.name,
+            str(criterion.origin),
+            criterion.scale.low,
+            criterion.scale.high,
+            criterion.question,
+            *guide,
+        )
 
 
 def _drafts(study: Study) -> Iterator[Sequence[Any]]:
@@ -139,25 +147,32 @@ def _drafts(study: Study) -> Iterator[Sequence[Any]]:
 
 
 def _submissions(study: Study, alias: _Aliases) -> Iterator[Sequence[Any]]:
-    for one in study.submissions:
+    for submission in study.submissions:
         lines = [
             {"kind": str(row.kind), "action": str(row.action), "line": row.draft_row, "reason": row.reason,
              "text": row.text}
-            for row in one.rows
+            for row in submission.rows
         ]  # fmt: skip
-        about = (alias(one.person), str(one.group), one.instance, one.criterion, str(one.arm), one.run)
-        scores = (one.score, one.shown_score, one.first_score, one.planted)
-        yield (*about, *scores, one.opened_at, one.submitted_at, one.active_ms, lines)
+        about = (
+            alias(submission.person),
+            str(submission.group),
+            submission.instance,
+            submission.criterion,
+            str(submission.arm),
+            submission.run,
+        )
+        scores = (submission.score, submission.shown_score, submission.first_score, submission.planted)
+        yield (*about, *scores, submission.opened_at, submission.submitted_at, submission.active_ms, lines)
 
 
 def _told(
     rows: Iterator[dict[str, Any]], alias: _Aliases, seen: list[str], people: list[str]
 ) -> Iterator[Sequence[Any]]:
     """Return the rows of an export with pseudonyms, and collect the texts that people wrote."""
-    known = set(people)
+    names = set(people)
     for row in rows:
-        if row["person"] not in known:
-            known.add(row["person"])
+        if row["person"] not in names:
+            names.add(row["person"])
             people.append(row["person"])
         seen.extend(row[name] or "" for name in ("reason", "new_text") if name in row)
         yield list((row | {"person": alias(row["person"])}).values())

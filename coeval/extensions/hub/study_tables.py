@@ -306,17 +306,17 @@ class _Returning:
         }
         lines = [{**line, "draft_row": line["line"]} for line in json.loads(cells["lines"] or "[]")]
         record |= {"planted": cells["planted_error"], "rows": lines}
-        given = parse_submission(Node(record, place))
-        self.instances[given.instance], self.criteria[given.criterion]
-        drafted = self._count_lines(given)
-        if any(row.draft_row is not None and not 0 <= row.draft_row < drafted for row in given.rows):
+        submission = parse_submission(Node(record, place))
+        self.instances[submission.instance], self.criteria[submission.criterion]
+        drafted = self._count_lines(submission)
+        if any(row.draft_row is not None and not 0 <= row.draft_row < drafted for row in submission.rows):
             raise InputError(f"{place}: contains work on lines that were not drafted; {AGAIN}")
-        self.submissions.append(given)
+        self.submissions.append(submission)
 
-    def _count_lines(self, given: ImportedSubmission) -> int:
-        if not given.run:
+    def _count_lines(self, submission: ImportedSubmission) -> int:
+        if not submission.run:
             return 0
-        return len(self.drafts[given.run][given.instance, given.criterion].rows)
+        return len(self.drafts[submission.run][submission.instance, submission.criterion].rows)
 
     def build(self, task: Task) -> Study:
         if sum(run.shown for run in self.runs.values()) > 1:
@@ -388,8 +388,8 @@ def _as_written(place: str) -> Iterator[None]:
         raise InputError(f"{place}: {AGAIN}") from error
 
 
-def _put(known: dict[Any, Any], key: Any, part: Any, place: str) -> None:
-    if known.setdefault(key, part) is not part:
+def _put(parts: dict[Any, Any], key: Any, part: Any, place: str) -> None:
+    if parts.setdefault(key, part) is not part:
         raise InputError(f"{place}: is listed twice; {AGAIN}")
 
 

@@ -115,7 +115,7 @@ def read_models(model: type[Model], answer: Any) -> list[Model]:
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise UnreadableError("results: a list is missing")
-    return [read_model(model, one) for one in results]
+    return [read_model(model, record) for record in results]
 
 
 TRIES = 4
@@ -178,16 +178,18 @@ class Client:
 
     def list_submissions(self, study: str) -> list[RemoteSubmission]:
         """Return all submissions of a study, page by page."""
-        found: dict[str, RemoteSubmission] = {}
+        submissions: dict[str, RemoteSubmission] = {}
         while True:
             page = self._ask(
                 lambda answer: read_models(RemoteSubmission, answer),
-                f"studies/{study}/submissions/", limit=PAGE, offset=len(found),
+                f"studies/{study}/submissions/", limit=PAGE, offset=len(submissions),
             )  # fmt: skip
-            before = len(found)
-            found.update({one.id: one.model_copy(update={"study_id": study}) for one in page})
-            if len(page) < PAGE or len(found) == before:
-                return list(found.values())
+            before = len(submissions)
+            submissions.update(
+                {submission.id: submission.model_copy(update={"study_id": study}) for submission in page}
+            )
+            if len(page) < PAGE or len(submissions) == before:
+                return list(submissions.values())
 
     def get_submission(self, submission: str) -> RemoteSubmission:
         return self._read(RemoteSubmission, f"submissions/{submission}/")

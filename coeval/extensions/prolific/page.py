@@ -96,9 +96,9 @@ class ProlificTab(Tab):
             self.record: record_view(slug, asked),
             self.request: gr.Dropdown(
                 [
-                    (f"{one.id}: {one.kind}, {one.asked_at[:16]}", one.id)
-                    for one in asked
-                    if one.outcome in UNSETTLED
+                    (f"{request.id}: {request.kind}, {request.asked_at[:16]}", request.id)
+                    for request in asked
+                    if request.outcome in UNSETTLED
                 ]
             ),
         }

@@ -39,9 +39,9 @@ def live_view(live: Live) -> Node:
     if not live.studies:
         return el("div.card", el("h4", "At Prolific"), el("p.note", NO_STUDY))
     studies = [
-        f"{one.name} · {one.id}: {one.status.lower()}, {one.places_taken or 0} of {one.total_available_places} places"
-        f" taken, {say_money(round(one.reward), one.currency)} a person"
-        for one in live.studies
+        f"{study.name} · {study.id}: {study.status.lower()}, {study.places_taken or 0} of "
+        f"{study.total_available_places} places taken, {say_money(round(study.reward), study.currency)} a person"
+        for study in live.studies
     ]
     rows = [_cells(entry) for entry in live.entries]
     nobody = el("p.note", "Nobody has taken part yet.")
@@ -67,7 +67,8 @@ def _cells(entry: Entry) -> list[Node | None]:
 def list_choices(live: Live) -> list[tuple[str, str]]:
     """Return the submissions as choices: pairs of a label and the id."""
     return [
-        (f"{one.name} · {one.remote.id} ({one.remote.status.lower()})", one.remote.id) for one in live.entries
+        (f"{entry.name} · {entry.remote.id} ({entry.remote.status.lower()})", entry.remote.id)
+        for entry in live.entries
     ]
 
 
@@ -99,13 +100,14 @@ def record_view(slug: str, asked: Sequence[Asked]) -> Node:
     """Show the requests to Prolific, newest first."""
     rows = [
         [
-            str(one.id), one.asked_at[:16].replace("T", " "), one.asked_by, str(one.kind),
-            ", ".join(filter(None, (item.who for item in one.items[:5]))) + "…" * (len(one.items) > 5) or "–",
-            say_money(one.amount, one.currency) if one.amount else "–", str(one.outcome), one.answer or one.note,
+            str(request.id), request.asked_at[:16].replace("T", " "), request.asked_by, str(request.kind),
+            ", ".join(filter(None, (item.who for item in request.items[:5]))) + "…" * (len(request.items) > 5) or "–",
+            say_money(request.amount, request.currency) if request.amount else "–", str(request.outcome),
+            request.answer or request.note,
         ]
-        for one in reversed(asked[-SHOWN:])
+        for request in reversed(asked[-SHOWN:])
     ]  # fmt: skip
-    open_ = sum(one.outcome in UNSETTLED for one in asked)
+    open_ = sum(request.outcome in UNSETTLED for request in asked)
     head = ["Request", "When (UTC)", "By", "What", "About", "Amount", "Outcome", "Words"]
     csv = f"../s/{slug}/prolific.csv"
     return el(
@@ -208,9 +210,9 @@ class DraftBox(Panel):
         self.on(button.click, self.on_draft, [dry, *form.inputs], note)
 
     def on_draft(self, person: Person, slug: str, dry: bool, *values: Any) -> Node:
-        given = self.form.read(values)
-        actions = {name: given.pop(name) for name in CODES}
-        draft = Draft(**given, actions=actions)
+        fields = self.form.read(values)
+        actions = {name: fields.pop(name) for name in CODES}
+        draft = Draft(**fields, actions=actions)
         return report_view(draft_study(self.context, person, need_task(slug), draft, dry_run=bool(dry)))
 
     def on_publish(self, person: Person, slug: str, confirm: str | None, dry: bool) -> Node:
@@ -234,7 +236,7 @@ class DraftBox(Panel):
 
 def _action(name: str) -> gr.Dropdown:
     _, _, usual, who = CODES[name]
-    choices = [(ACTION_WORDS[one], one) for one in ACTIONS]
+    choices = [(ACTION_WORDS[action], action) for action in ACTIONS]
     return gr.Dropdown(choices, value=usual, label=f"Who {who}", elem_id=f"prolific-action-{name}")
 
 
@@ -267,7 +269,7 @@ class ReviewBox(Panel):
     def _build_verdicts(self) -> None:
         with gr.Row():
             category = gr.Dropdown(
-                [(one.replace("_", " ").lower(), one.value) for one in Category], value=None,
+                [(category.replace("_", " ").lower(), category.value) for category in Category], value=None,
                 label="Rejection reason", elem_id="prolific-category",
             )  # fmt: skip
             message = gr.Textbox(

@@ -49,7 +49,9 @@ def measure_minutes(people: Iterable[Participant], quota: int) -> float | None:
 
     Return None if fewer than three people have finished an instance.
     """
-    times = [one.wall_minutes / one.finished for one in people if one.finished and one.wall_minutes]
+    times = [
+        person.wall_minutes / person.finished for person in people if person.finished and person.wall_minutes
+    ]
     return statistics.median(times) * quota if len(times) >= FEWEST else None
 
 
@@ -175,7 +177,7 @@ def _check_draft(desk: Desk, study: RemoteStudy) -> None:
 
 def _check_codes(plan: Plan, study: RemoteStudy) -> None:
     """Check that Prolific's draft has every code that people can get."""
-    taken = {one.code for one in study.completion_codes or ()}
+    taken = {code.code for code in study.completion_codes or ()}
     told = {code: who for term, _, _, who in CODES.values() if (code := getattr(plan.terms, term))}
     missing = [f"“{code}”, for people who {who}" for code, who in told.items() if code not in taken]
     if taken and missing:
@@ -385,8 +387,12 @@ def _count_promised(row: Row, quota: int) -> int:
     """Return the number of instances that a current participant will still get, in addition to those already
     assigned.
     """
-    one = row.participant
+    participant = row.participant
     # people whose time has run out, or who may finish for lack of work, are not counted
-    if one.left or one.state not in (Standing.ADMITTED, Standing.WARNED) or row.advice.suggestion != "wait":
+    if (
+        participant.left
+        or participant.state not in (Standing.ADMITTED, Standing.WARNED)
+        or row.advice.suggestion != "wait"
+    ):
         return 0
-    return max(quota - one.finished - one.held, 0)
+    return max(quota - participant.finished - participant.held, 0)

@@ -84,7 +84,11 @@ class Desk:
     @property
     def studies(self) -> list[str]:
         """Return the studies that were created from this task, oldest first."""
-        return [one.remote for one in self.asked if one.kind is Kind.DRAFT and one.outcome is Outcome.DONE]
+        return [
+            request.remote
+            for request in self.asked
+            if request.kind is Kind.DRAFT and request.outcome is Outcome.DONE
+        ]
 
     def find_study(self, study: str) -> RemoteStudy | None:
         """Return a study on Prolific; None if it was deleted there."""
@@ -194,13 +198,13 @@ def say_money(amount: int, currency: str = "") -> str:
     return f"{amount // 100}.{amount % 100:02d} {currency}".strip()
 
 
-def check_confirmation(given: str, wanted: str) -> None:
+def check_confirmation(typed: str, wanted: str) -> None:
     """Raise an error unless the owner typed the dry run's confirmation text.
 
     Raises:
         InputError: the text differs.
     """
-    if " ".join(given.split()).casefold() != wanted.casefold():
+    if " ".join(typed.split()).casefold() != wanted.casefold():
         raise InputError(f"To confirm, type “{wanted}”. Nothing was sent.")
 
 
@@ -247,12 +251,12 @@ def export_asked(context: Context, person: Person, slug: str) -> str:
     target = io.StringIO()
     writer = csv.writer(target)
     writer.writerow(COLUMNS)
-    for one in list_asked(context, person, slug):
-        for item in one.items:
+    for request in list_asked(context, person, slug):
+        for item in request.items:
             cells = [
-                one.id, one.asked_at, one.asked_by, str(one.kind), one.study, item.subject, item.who,
-                say_money(item.amount), one.currency, str(one.outcome), one.answered_at, one.remote, one.note,
-                one.answer,
+                request.id, request.asked_at, request.asked_by, str(request.kind), request.study, item.subject,
+                item.who, say_money(item.amount), request.currency, str(request.outcome), request.answered_at,
+                request.remote, request.note, request.answer,
             ]  # fmt: skip
             writer.writerow([safe(cell) for cell in cells])
     return target.getvalue()
@@ -277,7 +281,7 @@ def settle(context: Context, person: Person, slug: str, request: int, *, confirm
         InputError: its result is already known.
     """
     with open_desk(context, person, slug) as desk:
-        asked = next((one for one in desk.asked if one.id == request), None)
+        asked = next((entry for entry in desk.asked if entry.id == request), None)
         if asked is None:
             raise NotFoundError(f"“{slug}” has no request {request}: choose a number from the list.")
         if asked.outcome not in UNSETTLED:
@@ -310,7 +314,7 @@ def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
     """Return whether a request took effect, the id of its result, and a description of what Prolific shows."""
     item, client = asked.items[0], desk.client
     if asked.kind is Kind.DRAFT:
-        made = next((one.id for one in client.list_drafts() if one.internal_name == item.key), "")
+        made = next((draft.id for draft in client.list_drafts() if draft.internal_name == item.key), "")
         return bool(made), made, f"the draft {made} exists" if made else "there is no such draft"
     if asked.kind is Kind.PUBLISH:
         study = desk.find_study(asked.study)

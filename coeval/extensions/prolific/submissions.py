@@ -139,16 +139,16 @@ class Live:
         Raises:
             InputError: there are no ids, or the task's studies on Prolific have no such submission.
         """
-        known = {entry.remote.id: entry for entry in self.entries}
-        wanted = list(dict.fromkeys(one.strip() for one in submissions if one.strip()))
-        lost = [one for one in wanted if one not in known]
+        by_id = {entry.remote.id: entry for entry in self.entries}
+        wanted = list(dict.fromkeys(submission.strip() for submission in submissions if submission.strip()))
+        lost = [submission for submission in wanted if submission not in by_id]
         if lost:
             raise InputError(
                 f"This task's studies on Prolific have no submission “{lost[0][:60]}”: reload the list."
             )
         if not wanted:
             raise InputError("No submission is chosen: choose at least one.")
-        return [known[one] for one in wanted]
+        return [by_id[submission] for submission in wanted]
 
 
 @use_case(OWNERS)
@@ -249,9 +249,9 @@ def _find_obstacle(live: Live, entry: Entry, verdict: Verdict, category: str) ->
     if verdict is Verdict.APPROVE:
         return ""
     times = [
-        one.remote.time_taken
-        for one in live.entries
-        if one.remote.time_taken and one.study.id == entry.study.id
+        other.remote.time_taken
+        for other in live.entries
+        if other.remote.time_taken and other.study.id == entry.study.id
     ]
     return find_obstacle(
         category, entry.row.participant if entry.row else None, entry.remote.time_taken, times,

@@ -78,17 +78,17 @@ Places = dict[str, int]
 
 
 def _place(names: Iterable[Any]) -> Places:
-    known = dict.fromkeys(str(name) for name in names if name and not pd.isna(name))
-    return {name: at for at, name in enumerate(known)}
+    names_seen = dict.fromkeys(str(name) for name in names if name and not pd.isna(name))
+    return {name: at for at, name in enumerate(names_seen)}
 
 
 def _collect(
     db: Database, task: Task, frames: StudyFrames, choice: Choice, naming: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the data of the page; positions in its lists stand for names."""
-    known = frames.instances.drop_duplicates("instance")
-    documents, systems = _place(known["document"]), _place(known["system"])
-    people, items, criteria = _place(naming), _place(known["instance"]), _place(frames.criteria)
+    instances = frames.instances.drop_duplicates("instance")
+    documents, systems = _place(instances["document"]), _place(instances["system"])
+    people, items, criteria = _place(naming), _place(instances["instance"]), _place(frames.criteria)
     arms = _place(sorted(frames.scored["arm"].unique()))
     texts = _read_texts(db, task) if choice.texts else {}
     inputs = _place(text for text, _ in texts.values())
@@ -103,9 +103,11 @@ def _collect(
         "fields": [task.input_field, task.output_field],
         "inputs": list(inputs),
         "items": [
-            [name, documents.get(document, -1), systems.get(system, -1), inputs.get(given, -1), output]
-            for name, document, system in known[["instance", "document", "system"]].itertuples(index=False)
-            for given, output in [texts.get(name, ("", None))]
+            [name, documents.get(document, -1), systems.get(system, -1), inputs.get(input_text, -1), output]
+            for name, document, system in instances[["instance", "document", "system"]].itertuples(
+                index=False
+            )
+            for input_text, output in [texts.get(name, ("", None))]
         ],
         "scores": [
             [people[who], items[item], criteria[criterion], _whole(score), arms[arm], _whole(first)]
@@ -118,8 +120,8 @@ def _collect(
 
 def _read_texts(db: Database, task: Task) -> dict[str, tuple[str, str]]:
     result = read(db, exports.INSTANCES, task=task.id)
-    name, given, output = (result.names.index(column) for column in ("instance", "input", "output"))
-    return {str(row[name]): (row[given], row[output]) for row in result}
+    name, input_text, output = (result.names.index(column) for column in ("instance", "input", "output"))
+    return {str(row[name]): (row[input_text], row[output]) for row in result}
 
 
 def _whole(score: float | None) -> float | None:
@@ -150,7 +152,8 @@ def _list_lines(draft: Draft) -> list[list[Any]]:
     """Return each line with the places of its quotes: start, end, and 1 if it is in the input."""
     return [
         [line.kind, line.text,
-         [[one.start, one.end, int(one.place is QuotePlace.INPUT)] for one in line.quotes if one.start is not None]]
+         [[quote.start, quote.end, int(quote.place is QuotePlace.INPUT)]
+          for quote in line.quotes if quote.start is not None]]
         for line in draft.rows
     ]  # fmt: skip
 

@@ -31,17 +31,17 @@ def contrast_correlations(rows: pd.DataFrame, x: str, y: str, arms: Arms = ARMS)
     >>> float(contrast_correlations(rows, "x", "y").difference)
     2.0
     """
-    known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=[x, y])
-    if not len(known):
+    pairs = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=[x, y])
+    if not len(pairs):
         return Contrast.undefined("these arms have no measured values")
-    cluster = Clusters(pd.factorize(known["cluster"])[0], arms.kind)
-    names = known["criterion"] if "criterion" in known else pd.Series(0, known.index)
+    cluster = Clusters(pd.factorize(pairs["cluster"])[0], arms.kind)
+    names = pairs["criterion"] if "criterion" in pairs else pd.Series(0, pairs.index)
     blocks, counts = [], []
     for criterion in names.unique():
-        own = (names == criterion).to_numpy()
+        of_criterion = (names == criterion).to_numpy()
         for arm in (arms.shown, arms.other):
-            kept = own & (known["arm"] == arm).to_numpy()
-            a, b = (known[name].to_numpy(dtype=float) for name in (x, y))
+            kept = of_criterion & (pairs["arm"] == arm).to_numpy()
+            a, b = (pairs[name].to_numpy(dtype=float) for name in (x, y))
             # centred, so that sums of squares keep their precision
             a, b = (np.where(kept, side - side[kept].mean() if kept.any() else 0.0, 0.0) for side in (a, b))
             blocks.append(np.column_stack([kept, a, b, a * a, b * b, a * b]))
@@ -73,9 +73,9 @@ def _pearsons(rows: Numbers) -> Numbers:
 def _mean_known(values: Numbers) -> Numbers:
     """Return the mean of each row over its defined values; nan if it has none."""
     there = ~np.isnan(values)
-    found = np.full(len(values), np.nan)
-    np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=found, where=there.any(axis=1))
-    return found
+    means = np.full(len(values), np.nan)
+    np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=means, where=there.any(axis=1))
+    return means
 
 
 def contrast_people(
@@ -90,24 +90,24 @@ def contrast_people(
     People with both arms are compared with themselves (paired t). If fewer than two have both, Welch's t compares
     people.
     """
-    known = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=["score", column])
-    found: dict[str, dict[Any, float]] = {arms.shown: {}, arms.other: {}}
-    for key, part in known.groupby(["annotator", "arm"], observed=True):
+    scored = rows[rows["arm"].isin((arms.shown, arms.other))].dropna(subset=["score", column])
+    by_arm: dict[str, dict[Any, float]] = {arms.shown: {}, arms.other: {}}
+    for key, part in scored.groupby(["annotator", "arm"], observed=True):
         name, arm = key[0], str(key[1])
         if len(part) < FEWEST:
             continue
         r = correlate(part["score"].to_numpy(dtype=float), part[column].to_numpy(dtype=float), method)
         if not np.isnan(r):
-            found[arm][name] = r
-    both = [name for name in found[arms.shown] if name in found[arms.other]]
+            by_arm[arm][name] = r
+    in_both = [name for name in by_arm[arms.shown] if name in by_arm[arms.other]]
     sides = [
-        np.array([of_arm[name] for name in (both if len(both) > 1 else of_arm)])
-        for of_arm in (found[arms.shown], found[arms.other])
+        np.array([of_arm[name] for name in (in_both if len(in_both) > 1 else of_arm)])
+        for of_arm in (by_arm[arms.shown], by_arm[arms.other])
     ]
     if min(map(len, sides)) < 2:
         return Contrast.undefined(f"fewer than two people have {FEWEST} scores that differ in each arm")
     means = [float(side.mean()) for side in sides]
-    if len(both) > 1:
+    if len(in_both) > 1:
         spread = spread_over_people(sides[0] - sides[1])
         low, high = spread["people_ci_low"], spread["people_ci_high"]
         how = "Student's t over people's own differences"
@@ -118,10 +118,10 @@ def contrast_people(
     difference = Estimate(
         means[0] - means[1],
         **details,
-        clusters=len(both) if len(both) > 1 else len({*found[arms.shown], *found[arms.other]}),
+        clusters=len(in_both) if len(in_both) > 1 else len({*by_arm[arms.shown], *by_arm[arms.other]}),
     )
     shown, other = (Estimate(mean, people=len(side)) for mean, side in zip(means, sides, strict=True))
-    return Contrast(difference, shown, other, len(both) > 1)
+    return Contrast(difference, shown, other, len(in_both) > 1)
 
 
 def _welch(a: Numbers, b: Numbers) -> tuple[float, float]:

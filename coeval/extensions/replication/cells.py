@@ -84,12 +84,12 @@ class Replication:
 
     def hold_against(self, printed: Mapping[tuple[str, str, str, str], float]) -> None:
         """Add printed values to the cells; a printed value without a cell gets a new one."""
-        known = {cell.place for cell in self.cells}
+        places = {cell.place for cell in self.cells}
         self.cells = [replace(cell, printed=printed.get(cell.place, cell.printed)) for cell in self.cells]
         self.cells += [
             Cell(*place, None, value, reason="the files do not give it")
             for place, value in printed.items()
-            if place not in known
+            if place not in places
         ]
 
     def add(self, name: str, text: str, rows: Iterable[Mapping[str, object]]) -> None:
@@ -175,9 +175,9 @@ def alike(
         if cell.ours is not None:
             tables.setdefault(key(cell), {}).setdefault(cell.row, {})[cell.column] = cell
     for rows in tables.values():
-        for name, own in rows.items():
-            printed = {column: cell.printed for column, cell in own.items() if cell.printed is not None}
-            if len(printed) < 2 or _fits(own, printed, within):
+        for name, values in rows.items():
+            printed = {column: cell.printed for column, cell in values.items() if cell.printed is not None}
+            if len(printed) < 2 or _fits(values, printed, within):
                 continue
             renamed += [
                 (name, other)
@@ -225,12 +225,12 @@ def summarise(replication: Replication) -> str:
     equal, missing = verdicts.count(EQUAL), verdicts.count(NOT_RELEASED)
     hand = verdicts.count(NOT_AT_HAND) + verdicts.count(NOT_PUBLISHED)
     differ = len(verdicts) - equal - hand - missing
-    printed, computed, found = equal + differ, len(verdicts) - missing, len(replication.findings)
+    printed, computed, findings = equal + differ, len(verdicts) - missing, len(replication.findings)
     return (
         f"{printed:,} of {computed:,} computed cells {'has' if printed == 1 else 'have'} a printed value: "
         f"{equal:,} equal, {differ:,} {'differs' if differ == 1 else 'differ'}. "
         f"{missing:,} further {'cell is' if missing == 1 else 'cells are'} not released. "
-        f"{found:,} {'finding' if found == 1 else 'findings'}."
+        f"{findings:,} {'finding' if findings == 1 else 'findings'}."
     )
 
 
@@ -277,10 +277,10 @@ def _lines(replication: Replication) -> Iterator[str]:
 
 
 def _counted(verdicts: list[str]) -> str:
-    known = [verdict for verdict in verdicts if verdict not in (NOT_AT_HAND, NOT_PUBLISHED, NOT_RELEASED)]
-    if not known:
+    counted = [verdict for verdict in verdicts if verdict not in (NOT_AT_HAND, NOT_PUBLISHED, NOT_RELEASED)]
+    if not counted:
         return "No printed value of this table is known."
-    return f"{known.count(EQUAL)} of {len(known)} cells with a known printed value are equal."
+    return f"{counted.count(EQUAL)} of {len(counted)} cells with a known printed value are equal."
 
 
 def _findings(replication: Replication) -> Iterator[str]:

@@ -98,11 +98,11 @@ def replicate_closer_look(data: Path) -> Replication:
         InputError: a file or a column is missing, or a file is not in the authors' format.
     """
     files = sorted(path for path in data.rglob("gpt3.5_*.json") if _FILE.fullmatch(path.name))
-    rated = [one for path in files if (one := _read_answers(path))] or list(_read_tables(data))
+    rated = [answers for path in files if (answers := _read_answers(path))] or list(_read_tables(data))
     replication = Replication("A Closer Look into Automatic Evaluation Using LLMs (Chiang and Lee 2023)")
-    for one in rated:
-        replication.cells += _cells(one)
-    replication.cells += _tests([one for one in rated if one.is_main])
+    for answers in rated:
+        replication.cells += _cells(answers)
+    replication.cells += _tests([answers for answers in rated if answers.is_main])
     replication.hold_against(load_published("closer_look"))
     if files:
         replication.notes.append(NOT_READ)
@@ -120,19 +120,19 @@ def _read(text: str, scale: tuple[int, int], criterion: str) -> float:
 
 def _read_answers(path: Path) -> Ratings | None:
     """Return the ratings of a file of the authors, or None if it is of another study."""
-    found = _FILE.fullmatch(path.name)
+    match = _FILE.fullmatch(path.name)
     folder = next((name for name in SCALES if name in path.parts), "")
-    if found is None or found["criterion"] not in SCALES.get(folder, {}):
+    if match is None or match["criterion"] not in SCALES.get(folder, {}):
         return None
-    criterion, scale = SCALES[folder][found["criterion"]]
+    criterion, scale = SCALES[folder][match["criterion"]]
     rows = {}
     try:
         for item in json.loads(path.read_text(encoding="utf-8")):
             ratings = [_read(str(text), scale, criterion) for text in item["all_responses"]]
-            known = [rating for rating in ratings if not np.isnan(rating)]
+            numbers = [rating for rating in ratings if not np.isnan(rating)]
             rows[f"{item['system_id']}\n{item['source']}"] = {
                 "people": float(item["scores"][criterion]),
-                "model": sum(known) / len(known) if known else np.nan,
+                "model": sum(numbers) / len(numbers) if numbers else np.nan,
                 "document": str(item["source"]),
             }
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -140,18 +140,18 @@ def _read_answers(path: Path) -> Ratings | None:
             f"{path.name} is not a file of answers as the authors published it ({error}): take it from their "
             "repository again."
         ) from error
-    temperature = "" if found["temperature"] == "1.0" else found["temperature"] or ""
+    temperature = "" if match["temperature"] == "1.0" else match["temperature"] or ""
     study = SUMMEVAL if folder == "summeval" else TOPICAL_CHAT
     table = pd.DataFrame.from_dict(rows, orient="index").dropna()
-    return Ratings(study, criterion, ROWS[found["mode"]], table, temperature, found["persona"] or "")
+    return Ratings(study, criterion, ROWS[match["mode"]], table, temperature, match["persona"] or "")
 
 
 def _read_tables(data: Path) -> Iterator[Ratings]:
     people, model, instances = (_load(data, name) for name in NEEDED)
     human = people.groupby(["criterion", "instance"])["score"].mean()
     document = instances.set_index("instance")["document"]
-    for (criterion, mode), own in model.groupby(["criterion", "mode"], sort=False):
-        scores = own.set_index("instance")["mean_score"]
+    for (criterion, mode), group in model.groupby(["criterion", "mode"], sort=False):
+        scores = group.set_index("instance")["mean_score"]
         columns = {"people": human.loc[str(criterion)], "model": scores, "document": document}
         table = pd.DataFrame(columns).dropna()
         yield Ratings(TOPICAL_CHAT, str(criterion), ROWS.get(str(mode), str(mode)), table)
@@ -173,41 +173,47 @@ def _load(data: Path, name: str) -> pd.DataFrame:
     return frame
 
 
-def _cells(one: Ratings) -> Iterator[Cell]:
+def _cells(ratings: Ratings) -> Iterator[Cell]:
     """Return the correlations with people, under the tables that print them."""
     levels = correlations(
-        one.table["people"].to_numpy(), one.table["model"].to_numpy(), one.table["document"].tolist()
+        ratings.table["people"].to_numpy(),
+        ratings.table["model"].to_numpy(),
+        ratings.table["document"].tolist(),
     )
     for level, words in LEVELS.items():
         for method, name in METHODS.items():
             value = levels.of(level).of(method)
-            reason = f"{len(one.table)} responses, {words}" + (f"; {value.reason}" if value.reason else "")
+            reason = f"{len(ratings.table)} responses, {words}" + (
+                f"; {value.reason}" if value.reason else ""
+            )
             ours = float(value) if value.defined else None
-            column = f"{one.criterion}, {name}, {level}"
-            for table, row in _places(one, level, method):
-                said = f"{reason}; {NO_STEPS}" if one.row == "score only" and not one.is_main else reason
-                yield Cell(one.study, table, row, column, ours, reason=said)
+            column = f"{ratings.criterion}, {name}, {level}"
+            for table, row in _places(ratings, level, method):
+                said = (
+                    f"{reason}; {NO_STEPS}" if ratings.row == "score only" and not ratings.is_main else reason
+                )
+                yield Cell(ratings.study, table, row, column, ours, reason=said)
 
 
-def _places(one: Ratings, level: str, method: str) -> Iterator[tuple[str, str]]:
+def _places(ratings: Ratings, level: str, method: str) -> Iterator[tuple[str, str]]:
     """Yield the tables with this number, and its row in each."""
     pearson = method == "pearson" and level == "dataset"
-    varied = "auto-CoT, score only" if one.row == "score only" else one.row
+    varied = "auto-CoT, score only" if ratings.row == "score only" else ratings.row
     printed = pearson or (method == "kendall" and level == "document")
-    if one.persona and pearson:
-        yield "Table 6", f"{one.persona} prompt, {varied}"
-    elif one.temperature and pearson:
-        yield "Table 5", f"temperature {one.temperature}, {varied}"
-    elif one.is_main and one.study == SUMMEVAL:
-        yield "Table 1", one.row
-        if pearson and one.row in ("auto-CoT, score only", "rate-explain", "analyze-rate"):
-            yield "Table 5", f"temperature 1.0, {one.row}"
-    elif one.is_main:
-        yield "Table 2", one.row
-        if printed and "rate-explain" in one.row:
-            yield "Table 3", one.row
+    if ratings.persona and pearson:
+        yield "Table 6", f"{ratings.persona} prompt, {varied}"
+    elif ratings.temperature and pearson:
+        yield "Table 5", f"temperature {ratings.temperature}, {varied}"
+    elif ratings.is_main and ratings.study == SUMMEVAL:
+        yield "Table 1", ratings.row
+        if pearson and ratings.row in ("auto-CoT, score only", "rate-explain", "analyze-rate"):
+            yield "Table 5", f"temperature 1.0, {ratings.row}"
+    elif ratings.is_main:
+        yield "Table 2", ratings.row
+        if printed and "rate-explain" in ratings.row:
+            yield "Table 3", ratings.row
         if level == "document" and method != "spearman":
-            yield "Table 4", one.row
+            yield "Table 4", ratings.row
 
 
 def _tests(rated: Sequence[Ratings]) -> Iterator[Cell]:
@@ -216,12 +222,12 @@ def _tests(rated: Sequence[Ratings]) -> Iterator[Cell]:
         for b in rated[k + 1 :]:
             if (a.study, a.criterion) != (b.study, b.criterion):
                 continue
-            both = a.table.join(b.table["model"].rename("other"), how="inner")
-            y, first, second = (both[name].to_numpy() for name in ("people", "model", "other"))
+            paired = a.table.join(b.table["model"].rename("other"), how="inner")
+            y, first, second = (paired[name].to_numpy() for name in ("people", "model", "other"))
             with_people = correlate(y, first, "pearson"), correlate(y, second, "pearson")
             between = correlate(first, second, "pearson")
-            p_value = float(williams_test(with_people[0], with_people[1], between, len(both)).p_two_sided)
-            reason = f"two-sided, on {len(both)} responses that both rated, taken as independent"
+            p_value = float(williams_test(with_people[0], with_people[1], between, len(paired)).p_two_sided)
+            reason = f"two-sided, on {len(paired)} responses that both rated, taken as independent"
             row = f"{a.row} and {b.row}"
             yield Cell(a.study, "Williams' test", row, f"{a.criterion}, p", p_value, reason=reason)
 
@@ -294,8 +300,8 @@ def read_released_rating(text: str, scale: Sequence[float], attribute: str) -> f
     if len(set(_ITEM.findall(text))) > 1 or len(_LIST.findall(text)) > 1:
         return None
     for pattern in (_label(attribute), _SAID):
-        if found := pattern.search(text):
-            return _on_scale(found["number"], scale)
+        if match := pattern.search(text):
+            return _on_scale(match["number"], scale)
     if listed := _LIST.search(text):
         return _on_scale(listed["number"], scale)
     if len(_ANY_ITEM.findall(text)) > 1:

@@ -150,12 +150,12 @@ def _pairs(name: str, report: Mapping[str, Any]) -> Iterator[Cell]:
 def _find_above_parts(replication: Replication, name: str) -> None:
     """Find printed overall shares that lie outside the range of the printed shares for each kind of line."""
     for action in ACTIONS:
-        own = {
+        own_cells = {
             cell.row: cell
             for cell in replication.cells
             if (cell.study, cell.table, cell.column) == (name, "Table 6", action)
         }
-        printed = {kind: cell.printed for kind, cell in own.items() if cell.printed is not None}
+        printed = {kind: cell.printed for kind, cell in own_cells.items() if cell.printed is not None}
         overall = printed.pop("overall", None)
         if overall is not None and printed and not min(printed.values()) <= overall <= max(printed.values()):
             replication.add(
@@ -164,7 +164,12 @@ def _find_above_parts(replication: Replication, name: str) -> None:
                 f"so it lies between them. The printed {overall:.4f} for “{action}” lies outside the range of "
                 "the printed parts.",
                 (
-                    {"lines": kind, "action": action, "ours": own[kind].ours, "printed": own[kind].printed}
+                    {
+                        "lines": kind,
+                        "action": action,
+                        "ours": own_cells[kind].ours,
+                        "printed": own_cells[kind].printed,
+                    }
                     for kind in LINES
                 ),
             )
@@ -203,7 +208,7 @@ def _pair_rows(
             by_key = _alpha([left[unit] for unit in shared], [right[unit] for unit in shared])
             size = min(len(people[a]), len(people[b]))
             sides = [[score for _, score in people[name][:size]] for name in (a, b)]
-            other = sum(one[0] != two[0] for one, two in zip(people[a], people[b], strict=False))
+            other = sum(first[0] != two[0] for first, two in zip(people[a], people[b], strict=False))
             yield {
                 "a": a,
                 "b": b,

@@ -55,20 +55,20 @@ def replicate_esa(data: Path) -> Replication:
     Raises:
         InputError: a file or a column is missing, or a value cannot be read.
     """
-    found = read_campaigns(data)
+    campaigns = read_campaigns(data)
     replication = Replication("Error span annotation with and without a draft", notes=list(CAVEATS))
-    segments = found.segments
+    segments = campaigns.segments
     units = _units(segments)
     for part in (
         _time(segments),
         _agreement(units),
         _nearness(units, segments),
         _accuracy(units, segments),
-        _planted(found.pairs),
+        _planted(campaigns.pairs),
         _design(units),
     ):
         replication.cells += part
-    replication.notes += _conclude(segments, found.pairs)
+    replication.notes += _conclude(segments, campaigns.pairs)
     return replication
 
 
@@ -101,16 +101,16 @@ def _units(segments: pd.DataFrame) -> pd.DataFrame:
 def _cells(table: str, row: str, population: str, **values: Any) -> Iterator[Cell]:
     """Yield one cell per column, with our value and interval and the published ones."""
     for column, value in values.items():
-        known = _load_figures().get((STUDY, table, row, column))
+        published = _load_figures().get((STUDY, table, row, column))
         seconds = row.startswith("seconds")
         # 500 resamples estimate a variance, and so a design effect, to about 6%
-        within = 0.06 if seconds else 0.03 * (known or 0) + 0.05 if table == "design" else 0.006
+        within = 0.06 if seconds else 0.03 * (published or 0) + 0.05 if table == "design" else 0.006
         yield Cell(
             STUDY, table, row, column,
             float(value) if not math.isnan(value) else None,
-            known,
+            published,
             f"{population}{_tell_interval(table, row, column, value)}",
-            within=within, source=INDEPENDENT if known is not None else "", published=known is not None,
+            within=within, source=INDEPENDENT if published is not None else "", published=published is not None,
         )  # fmt: skip
 
 
@@ -126,9 +126,9 @@ def _tell_interval(table: str, row: str, column: str, value: Any) -> str:
     return f"{text}; theirs [{theirs[0]:.3f}, {theirs[1]:.3f}], by resampling"
 
 
-def _contrast_cells(table: str, row: str, population: str, found: Contrast) -> Iterator[Cell]:
+def _contrast_cells(table: str, row: str, population: str, contrast: Contrast) -> Iterator[Cell]:
     yield from _cells(
-        table, row, population, blind=found.other, draft=found.shown, difference=found.difference
+        table, row, population, blind=contrast.other, draft=contrast.shown, difference=contrast.difference
     )
 
 
@@ -138,24 +138,24 @@ def _time(segments: pd.DataFrame) -> Iterator[Cell]:
     seconds, marked, kept = ({str(k): float(v) for k, v in columns[name].items()} for name in MEASURED)
     people = of_people.groupby("arm").size()
     who = f"means over {people[BLIND]} and {people[ASSISTED]} people"
-    both = {"blind": BLIND, "draft": ASSISTED}
-    spans = {name: seconds[arm] / marked[arm] for name, arm in both.items()}
+    arms = {"blind": BLIND, "draft": ASSISTED}
+    spans = {name: seconds[arm] / marked[arm] for name, arm in arms.items()}
     row = "seconds for each span"
     yield from _cells("time", row, f"{who}, a person's mean time by mean spans", **spans)
     for column, printed in sorted(PRINTED):
         yield Cell(STUDY, "time", f"{row}, as printed", column, spans[column], printed, who, 0.51, PAPER)
-    yield from _cells("time", "spans for each segment", who, **{k: marked[a] for k, a in both.items()})
+    yield from _cells("time", "spans for each segment", who, **{k: marked[a] for k, a in arms.items()})
     yield from _cells("time", "of them kept from the draft", who, draft=kept[ASSISTED])
     yield from _cells("time", "of them added by people", who, draft=marked[ASSISTED] - kept[ASSISTED])
     per = "seconds for each segment"
-    people_means = {k: seconds[a] for k, a in both.items()}
+    people_means = {k: seconds[a] for k, a in arms.items()}
     yield from _cells("time", f"{per}, mean over annotators", who, **people_means)
     timed = segments.dropna(subset=["seconds"])
-    found = contrast_means(timed, "seconds", Arms())
+    contrast = contrast_means(timed, "seconds", Arms())
     population = f"{len(timed):,} timed segments of {timed['cluster'].nunique()} documents"
-    yield from _contrast_cells("time", f"{per}, mean over segments", population, found)
+    yield from _contrast_cells("time", f"{per}, mean over segments", population, contrast)
     medians = timed.groupby("arm")["seconds"].median()
-    yield from _cells("time", f"{per}, median", population, **{k: medians[a] for k, a in both.items()})
+    yield from _cells("time", f"{per}, median", population, **{k: medians[a] for k, a in arms.items()})
 
 
 def _agreement(units: pd.DataFrame) -> Iterator[Cell]:
@@ -167,8 +167,8 @@ def _agreement(units: pd.DataFrame) -> Iterator[Cell]:
                                       "x": units[a], "y": units[b]}))  # fmt: skip
         alphas[name] = krippendorff_alpha(units[campaigns].to_numpy(dtype=float).T, "interval")
     population = _population(units)
-    found = contrast_correlations(pd.concat(rows), "x", "y")
-    yield from _contrast_cells("agreement", "Pearson's r of two campaigns", population, found)
+    contrast = contrast_correlations(pd.concat(rows), "x", "y")
+    yield from _contrast_cells("agreement", "Pearson's r of two campaigns", population, contrast)
     difference = alphas["draft"] - alphas["blind"]
     yield from _cells(
         "agreement", "interval alpha of two campaigns", population, **alphas, difference=difference
@@ -195,9 +195,9 @@ def _nearness(units: pd.DataFrame, segments: pd.DataFrame) -> Iterator[Cell]:
 
 
 def _of_people(table: str, row: str, segments: pd.DataFrame, column: str) -> Iterator[Cell]:
-    found = contrast_people(segments, column)
-    n = [int(value.details.get("people", 0)) for value in (found.other, found.shown)]
-    yield from _contrast_cells(table, row, f"{n[0]} and {n[1]} people, each by all own segments", found)
+    contrast = contrast_people(segments, column)
+    n = [int(value.details.get("people", 0)) for value in (contrast.other, contrast.shown)]
+    yield from _contrast_cells(table, row, f"{n[0]} and {n[1]} people, each by all own segments", contrast)
 
 
 def _accuracy(units: pd.DataFrame, segments: pd.DataFrame) -> Iterator[Cell]:
@@ -229,16 +229,21 @@ def _planted(pairs: pd.DataFrame) -> Iterator[Cell]:
             values = {k: means[a] for k, a in (("blind", BLIND), ("draft", ASSISTED)) if a in means}
             population = f"{' and '.join(f'{size:,}' for size in n)} pairs"
             yield from _cells("planted errors", f"{row}, campaign {place}", population, **values)
-        found = contrast_means(pairs, column, Arms())
+        contrast = contrast_means(pairs, column, Arms())
         seen = (pairs["arm"] == ASSISTED).to_numpy(dtype=float)
         value = pairs[column].to_numpy(dtype=float)
         sums = np.column_stack([value * seen, seen, value * (1 - seen), 1 - seen])
         people = Clusters(pd.factorize(pairs["annotator"])[0], PEOPLE)
         by_people = sums_interval(people.sums(sums), lambda t: t[:, 0] / t[:, 1] - t[:, 2] / t[:, 3], PEOPLE)
-        difference = Estimate(float(found.difference), **by_people)
+        difference = Estimate(float(contrast.difference), **by_people)
         population = f"{len(pairs):,} pairs, {people.n} people"
         yield from _cells(
-            "planted errors", row, population, blind=found.other, draft=found.shown, difference=difference
+            "planted errors",
+            row,
+            population,
+            blind=contrast.other,
+            draft=contrast.shown,
+            difference=difference,
         )
 
 

@@ -55,11 +55,11 @@ def read_campaigns(data: Path) -> Campaigns:
         InputError: a file or a column is missing, or a value cannot be read.
     """
     files = {arm: sorted(data.glob(f"*{end}")) for arm, end in ENDINGS.items()}
-    for arm, found in files.items():
-        if len(found) < 2:
+    for arm, paths in files.items():
+        if len(paths) < 2:
             what = "without" if arm == BLIND else "with"
             raise InputError(
-                f"{data}: contains {len(found)} campaigns {what} drafts (*{ENDINGS[arm]}); agreement "
+                f"{data}: contains {len(paths)} campaigns {what} drafts (*{ENDINGS[arm]}); agreement "
                 "needs two."
             )
     raw = pd.concat(
@@ -74,8 +74,8 @@ def read_campaigns(data: Path) -> Campaigns:
         raise InputError(f"annotators.csv: has no annotator for the login {login!r}; add a line for it.")
     in_turn = raw.sort_values(["campaign", "login", "start"], kind="stable")
     in_turn["seconds"] = in_turn.groupby(["campaign", "login"])["start"].diff()
-    own = in_turn[~in_turn["document"].str.contains("tutorial|#duplicate", regex=True)]
-    saves = own.drop_duplicates(SAVE, keep="last")
+    judged = in_turn[~in_turn["document"].str.contains("tutorial|#duplicate", regex=True)]
+    saves = judged.drop_duplicates(SAVE, keep="last")
     segments = saves[saves["kind"] == "TGT"].copy()
     median = segments.groupby(["campaign", "annotator"])["seconds"].transform("median")
     segments["seconds"] = segments["seconds"].where(~(segments["seconds"] > IDLE), median)
@@ -105,10 +105,10 @@ def _read_saves(path: Path, arm: str, campaign: int) -> pd.DataFrame:
             )
         saves[column] = numbers
     spans = [_read_spans(text, path, line) for line, text in enumerate(saves["spans"], start=1)]
-    kept = [sum("error_type" not in span for span in own) for own in spans]
+    kept = [sum("error_type" not in span for span in spans_of_item) for spans_of_item in spans]
     return saves.assign(
         spans=pd.Series(spans, dtype=object),
-        n_spans=[len(own) for own in spans],
+        n_spans=[len(spans_of_item) for spans_of_item in spans],
         n_kept=kept,
         system=saves["system"].str.removeprefix("wmt23."),
         document=saves["document"].fillna(""),
@@ -151,15 +151,15 @@ def _read_items(data: Path) -> pd.DataFrame:
 
 
 def _read_scores(data: Path, pattern: str) -> pd.Series[float]:
-    found = sorted(data.glob(pattern))
-    if len(found) != 1:
-        raise InputError(f"{data}: contains {len(found)} files {pattern}; exactly one is needed.")
+    paths = sorted(data.glob(pattern))
+    if len(paths) != 1:
+        raise InputError(f"{data}: contains {len(paths)} files {pattern}; exactly one is needed.")
     try:
-        rows = pd.read_csv(found[0], sep="\t", header=None, na_values="None", dtype={0: str})
+        rows = pd.read_csv(paths[0], sep="\t", header=None, na_values="None", dtype={0: str})
         values = rows[1].astype(float)
     except (OSError, ValueError, KeyError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise InputError(
-            f"{found[0].name} does not have a system and a score on each line: {error}."
+            f"{paths[0].name} does not have a system and a score on each line: {error}."
         ) from error
     return pd.Series(
         values.to_numpy(), index=pd.MultiIndex.from_arrays([rows[0], rows.groupby(0).cumcount()])
@@ -177,35 +177,35 @@ def _with_lines(saves: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     items = items.assign(offset=items["line"] - items["item"])
     twice = items.duplicated(["document", "item"], keep=False)
     plain = items[~twice].set_index(["document", "item"])
-    known = saves.join(plain[["line", "targetText", "offset"]], on=["document", "item"])
-    offsets = known.groupby(["campaign", "login", "document"])["offset"].transform("first")
+    matched = saves.join(plain[["line", "targetText", "offset"]], on=["document", "item"])
+    offsets = matched.groupby(["campaign", "login", "document"])["offset"].transform("first")
     taken = items[~twice].groupby("document")["offset"].agg(set)
-    for at in known.index[known["line"].isna()]:
-        document, item = known.at[at, "document"], known.at[at, "item"]
+    for at in matched.index[matched["line"].isna()]:
+        document, item = matched.at[at, "document"], matched.at[at, "item"]
         options = items[twice & (items["document"] == document) & (items["item"] == item)]
         if math.isnan(offsets[at]):
             options = options[~options["offset"].isin(taken.get(document, set()))]
         else:
             options = options[options["offset"] == offsets[at]]
         if len(options) == 1:
-            known.loc[at, ["line", "targetText"]] = options[["line", "targetText"]].iloc[0].to_list()
-    return known.drop(columns="offset")
+            matched.loc[at, ["line", "targetText"]] = options[["line", "targetText"]].iloc[0].to_list()
+    return matched.drop(columns="offset")
 
 
 def _with_scores(segments: pd.DataFrame, data: Path) -> pd.DataFrame:
-    known = segments.dropna(subset=["line"])
-    place = pd.MultiIndex.from_arrays([known["system"], known["line"].astype(int)])
+    placed = segments.dropna(subset=["line"])
+    place = pd.MultiIndex.from_arrays([placed["system"], placed["line"].astype(int)])
     files = sorted(data.glob("*.docs"))
     if len(files) != 1:
         raise InputError(f"{data}: contains {len(files)} files *.docs; exactly one is needed.")
     with files[0].open(encoding="utf-8") as file:
         names = [line.rstrip("\n").split("\t")[-1] for line in file]
-    lines = known["line"].astype(int)
+    lines = placed["line"].astype(int)
     if lines.max() >= len(names):
         raise InputError(
             f"{files[0].name}: has {len(names)} lines, but people judged line {lines.max() + 1}."
         )
-    return known.assign(
+    return placed.assign(
         unit=list(place),
         cluster=[names[line] for line in lines],
         draft=_read_scores(data, "*.LLM.seg.score").reindex(place).to_numpy(),

@@ -207,8 +207,8 @@ class _Release:
     def _order_criteria(self) -> list[str]:
         """Return the criteria in the order of combine_data.json, then by number, then by first appearance."""
         listed = [text.strip() for text in self.section.criteria] if self.section else []
-        known = [text for text in dict.fromkeys(listed) if text in self.criteria]
-        return known + sorted((text for text in self.criteria if text not in known), key=_number)
+        ordered = [text for text in dict.fromkeys(listed) if text in self.criteria]
+        return ordered + sorted((text for text in self.criteria if text not in ordered), key=_number)
 
 
 def _natural(name: str) -> tuple[int, int, str]:

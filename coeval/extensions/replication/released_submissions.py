@@ -129,8 +129,8 @@ def _build_rows(
         acted |= set() if place is None else {place}
         tally["not_drafted"] += place is None and line.action is not Action.ADD
         _count_wording(line, tally)
-        own = kind_at(position) if kind_at(position) not in kinds else RowKind.EVIDENCE
-        kind = own if place is None else drafted[place].kind
+        row_kind = kind_at(position) if kind_at(position) not in kinds else RowKind.EVIDENCE
+        kind = row_kind if place is None else drafted[place].kind
         yield ScrutinyRow(kind, line.action, place, line.reason, line.text)
 
 

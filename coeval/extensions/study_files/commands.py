@@ -55,8 +55,8 @@ def _export(context: Context, options: argparse.Namespace) -> None:
         context, OPERATOR, options.task, options.path, people=Naming(options.people), ledger=options.ledger
     )
     said = f"{options.path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, people by {manifest.people}"
-    found = {"path": options.path, "rows": manifest.rows, "people": manifest.people, "notes": notes}
-    report(options, found, [*_told(notes), said])
+    result = {"path": options.path, "rows": manifest.rows, "people": manifest.people, "notes": notes}
+    report(options, result, [*_told(notes), said])
 
 
 def _import(context: Context, options: argparse.Namespace) -> None:

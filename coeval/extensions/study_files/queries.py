@@ -132,8 +132,8 @@ def list_known_uids(db: Database, source: Database, schema: Schema, scope: Scope
     for table in ("submission", "first_score"):
         for portion in chunks((row["uid"] for row in list_rows(source, schema, table, scope)), 500):
             marks = ", ".join("?" * len(portion))
-            known = db.conn.execute(f"SELECT uid FROM {table} WHERE uid IN ({marks})", portion)
-            yield from (uid for (uid,) in known)
+            stored = db.conn.execute(f"SELECT uid FROM {table} WHERE uid IN ({marks})", portion)
+            yield from (uid for (uid,) in stored)
 
 
 class PeopleMap:
@@ -169,14 +169,14 @@ class PeopleMap:
         by_account = account and get_row(
             db, "SELECT annotator FROM account WHERE kind = :kind AND subject = :subject", dict(account)
         )
-        known = (
+        person = (
             people.get_person_by_id(db, by_account["annotator"])
             if by_account
             else people.get_person(db, name)
         )
-        if known:
-            self.known.append(known.name)
-        return known.id if known else 0
+        if person:
+            self.known.append(person.name)
+        return person.id if person else 0
 
     def _add(self, db: Database, row: Row, account: Row | None) -> int:
         """Add a person with the permissions of an annotator; return the id."""

@@ -141,7 +141,7 @@ def _check_values(
     for n, line in enumerate(lines, 1):
         wrong = [i for i in times if not _is_time(line[i])]
         wrong += [i for i in json_texts if not _is_json(line[i])]
-        wrong += [i for i, known in words if line[i] not in known]
+        wrong += [i for i, allowed in words if line[i] not in allowed]
         wrong += [i for i, value in enumerate(line) if isinstance(value, str) and "\0" in value]
         wrong += [i for i in ids if not (isinstance(line[i], int) and 0 < line[i] <= MOST_ID)]
         if wrong:

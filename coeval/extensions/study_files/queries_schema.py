@@ -118,8 +118,8 @@ def _read_shape(db: Database, name: str) -> Shape:
     ):
         pairs.setdefault(number, []).append((column, table))
     # a reference of several columns: each id in it is also a reference
-    references = dict(found[0] for found in pairs.values() if len(found) == 1)
-    parents = frozenset(table for found in pairs.values() for _, table in found)
+    references = dict(targets[0] for targets in pairs.values() if len(targets) == 1)
+    parents = frozenset(table for targets in pairs.values() for _, table in targets)
     indexes = db.conn.execute(
         'SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial ORDER BY seq DESC', [name]
     ).fetchall()
