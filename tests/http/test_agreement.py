@@ -25,7 +25,6 @@ from coeval.domain import (
     Submission,
 )
 from coeval.errors import NotAllowedError
-from coeval.safe_csv import safe, to_csv
 from coeval.settings import load_settings
 from coeval.stats import StudyFrames, agreement_section
 from coeval.stats.estimates import Estimate
@@ -33,7 +32,7 @@ from coeval.stats.report.systems import SystemRow
 from coeval.store import Store
 from coeval.store.queries import criteria, drafts, people, reports, submissions, tasks
 from coeval.ui.app.agreement import agreement_tab
-from coeval.ui.app.agreement.sections import SECTIONS, Page, get_figure, get_pages
+from coeval.ui.app.agreement.sections import SECTIONS, Page, get_pages
 from coeval.ui.app.agreement.systems import systems_answer
 from coeval.ui.app.downloads import add_downloads
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api
@@ -124,7 +123,7 @@ def test_what_came_first_is_what_stays(filled: Context) -> None:
 
 def test_the_numbers_of_the_page_are_those_of_the_report(filled: Context) -> None:
     report = get_report(filled, RESEARCHER, "demo")
-    figure = get_figure(filled, RESEARCHER, "demo", "changes", "actions")
+    figure = next(one for one in whole(filled, "changes").figures if one.name == "actions")
     shares = figure.data.set_index(["kind", "action"])["share"]
     for kind in ("conclusion", "score", "evidence"):
         for action in ("approve", "revise", "delete", "add"):
@@ -135,7 +134,7 @@ def test_the_numbers_of_the_page_are_those_of_the_report(filled: Context) -> Non
         "score": 60,
         "evidence": 120,
     }
-    means = get_figure(filled, RESEARCHER, "demo", "systems", "system-means").data
+    means = whole(filled, "systems").figures[0].data
     people_means = means[means["source"] == "People"].set_index("system")["mean"].to_dict()
     assert people_means == {row["system"]: row["human_mean"] for row in report["systems"]}
 
@@ -246,9 +245,6 @@ def test_hostile_names_stay_text(context: Context) -> None:
         page = whole(context, section)
         assert all(figure.draw().to_dict() for figure in page.figures)
     assert any(HOSTILE in text for text in texts(whole(context, "agreement").tables))
-    pairs = to_csv(get_figure(context, RESEARCHER, "demo", "agreement", "pairwise-alpha").data)
-    assert safe("=cmd()") == "'=cmd()"
-    assert "'=cmd()" in pairs and "\n=cmd()" not in pairs and ",=cmd()" not in pairs
 
 
 def _renamed(one: Any, changed: dict[str, str]) -> Any:
@@ -258,8 +254,6 @@ def _renamed(one: Any, changed: dict[str, str]) -> Any:
 def test_annotators_see_one_sentence_and_no_number(filled: Context) -> None:
     with pytest.raises(NotAllowedError, match="owners or researchers"):
         list(get_pages(filled, ANNOTATOR, "demo", "agreement"))
-    with pytest.raises(NotAllowedError):
-        get_figure(filled, ANNOTATOR, "demo", "agreement", "alpha-by-criterion")
     parts = agreement_tab._build_parts()
     (state,) = agreement_tab._states(filled, parts, ANNOTATOR, "demo", "agreement")
     assert "The team sees the statistics" in " ".join(texts(state[parts.tiles]))
@@ -354,13 +348,7 @@ def signed_in(context: Context, client: TestClient, name: str, role: Role) -> Te
     return client
 
 
-FILES = [
-    "export.zip",
-    "paper-tables.zip",
-    "scores.csv",
-    "reliability.csv",
-    "charts/agreement/pairwise-alpha.csv",
-]
+FILES = ["export.zip", "paper-tables.zip", "scores.csv", "reliability.csv"]
 
 
 @pytest.mark.slow
@@ -373,18 +361,6 @@ def test_files_are_for_the_team_only(filled: Context, client: TestClient, name: 
     answer = client.get(f"/download/demo/{name}")
     assert answer.status_code == 200
     assert answer.headers["content-disposition"].startswith('attachment; filename="demo')
-
-
-def test_a_charts_file_holds_what_the_chart_shows(filled: Context, client: TestClient) -> None:
-    signed_in(filled, client, "Rui", Role.RESEARCHER)
-    for section in SECTIONS:
-        for figure in whole(filled, section).figures:
-            answer = client.get(f"/download/demo/charts/{section}/{figure.name}.csv")
-            head, *rows = csv.reader(io.StringIO(answer.text))
-            assert head == list(figure.data.columns)
-            assert len(rows) == len(figure.data)
-    for wrong in ("charts/agreement/weather.csv", "charts/weather/actions.csv", "weather.csv"):
-        assert client.get(f"/download/demo/{wrong}").status_code == 404
 
 
 def test_the_papers_tables_come_in_three_forms_with_the_methods(filled: Context, client: TestClient) -> None:
@@ -448,16 +424,13 @@ DRAWN = """n => {
 }"""
 
 
-def test_a_chart_leads_to_its_data_and_a_tile_to_its_rows(page: Any, live: LiveServer) -> None:
+def test_charts_and_tiles_lead_to_their_rows(page: Any, live: LiveServer) -> None:
     open_tab(page, live, "light")
     open_section(page, "agreement")
-    for link, column in (
-        ("#agreement-downloads a[href*='alpha-by-criterion']", "criterion"),
-        ("#agreement-tiles >> text=Rows", "instance"),
-    ):
+    for link in ("#agreement-downloads .chart-data a", "#agreement-tiles >> text=Rows"):
         address = page.locator(link).first.evaluate("a => a.href")
         answer = page.request.get(address)
-        assert answer.ok and answer.text().startswith(column)
+        assert answer.ok and answer.text().startswith("instance")
 
 
 def test_scores_are_taken_away_for_other_tools(page: Any, live: LiveServer) -> None:

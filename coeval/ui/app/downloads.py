@@ -1,4 +1,4 @@
-"""Downloads: the export, each of its tables, a chart's data, the paper's tables."""
+"""Downloads: the export, each of its tables, the paper's tables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from fastapi.responses import Response, StreamingResponse
 
 from coeval.errors import NotFoundError
 from coeval.safe_csv import to_csv
-from coeval.stats.basis import Basis
-from coeval.ui.app.agreement.sections import get_figure
 from coeval.ui.server.identity import get_person
 from coeval.usecases.access import Context
 from coeval.usecases.export import TABLES, export_table, export_zip, export_zip_as
@@ -60,21 +58,6 @@ def add_downloads(app: FastAPI, context: Context) -> None:
                 archive.writestr(name, content if isinstance(content, str) else to_csv(content))
         return send_file(target, f"{slug}-paper-tables.zip", "application/zip")
 
-    @app.get("/download/{slug}/charts/{section}/{name}.csv")
-    def download_chart_data(
-        request: Request,
-        slug: str,
-        section: str,
-        name: str,
-        version: int = 0,
-        arm: str = "",
-        planted: str = "in",
-        again: str = "out",
-    ) -> Response:
-        basis = Basis(version, arm, planted != "out", again == "in")
-        figure = get_figure(context, get_person(context, request), slug, section, name, basis)
-        return _csv(to_csv(figure.data), f"{slug}-{name}.csv")
-
     @app.get("/download/{slug}/{name}")
     def download_table(request: Request, slug: str, name: str) -> Response:
         if name not in FILES:
@@ -103,8 +86,3 @@ def _read_blocks(target: IO[bytes]) -> Iterator[bytes]:
         target.seek(0)
         while block := target.read(BLOCK):
             yield block
-
-
-def _csv(text: str, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(text, media_type=CSV, headers=headers)

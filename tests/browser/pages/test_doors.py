@@ -407,7 +407,6 @@ DOWNLOADS = {
     "GET /download/{slug}/paper-tables.zip": "download/demo/paper-tables.zip",
     "GET /download/{slug}/{name}": "download/demo/scores.csv",
     "GET /download/{slug}/as/{name}.zip": "download/plain/as/label-studio.zip",
-    "GET /download/{slug}/charts/{section}/{name}.csv": "download/plain/charts/changes/actions.csv",
     "GET /s/{slug}/participants.csv": "s/demo/participants.csv",
     "GET /s/{slug}/prolific.csv": "s/demo/prolific.csv",
 }

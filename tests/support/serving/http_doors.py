@@ -302,7 +302,7 @@ def scrutiny_doors() -> list[Door]:
 
 
 def downloads() -> list[Door]:
-    tables, figure = "/download/{task}/paper-tables.zip", "/download/{task}/charts/agreement/alpha.csv"
+    tables = "/download/{task}/paper-tables.zip"
     of_tables = ("get_paper_tables", "get_reading")
     return [
         Door("usecases.export.export_zip", at("GET", "/download/{task}/export.zip")),
@@ -331,7 +331,6 @@ def downloads() -> list[Door]:
             says="nothing to export",
         ),
         *(Door(f"usecases.reports.statistics.{name}", at("GET", tables)) for name in of_tables),
-        Door("usecases.reports.statistics.get_reading", at("GET", figure), says="no chart"),
         Door("usecases.reports.statistics.get_reading", event(MAIN, "agreement", "select"), part=True),
         Door("usecases.reports.statistics.list_versions", event(MAIN, "agreement", "select"), part=True),
         Door(

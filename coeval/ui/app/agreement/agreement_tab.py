@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import gradio as gr
 
@@ -37,23 +37,6 @@ def task_file(slug: str, name: str) -> str:
     return f"download/{quote(slug)}/{name}"
 
 
-def chart_file(slug: str, section: str, name: str, basis: Basis) -> str:
-    """
-    >>> chart_file("eli5", "time", "time-curve", Basis())
-    'download/eli5/charts/time/time-curve.csv'
-    >>> chart_file("eli5", "time", "time-curve", Basis(1, "blind", False))
-    'download/eli5/charts/time/time-curve.csv?version=1&arm=blind&planted=out'
-    """
-    chosen = {
-        "version": basis.version or "",
-        "arm": basis.arm,
-        "planted": "" if basis.planted else "out",
-        "again": "in" if basis.asked_again else "",
-    }
-    query = urlencode({name: value for name, value in chosen.items() if value})
-    return task_file(slug, f"charts/{section}/{name}.csv") + (f"?{query}" if query else "")
-
-
 def with_links(slug: str, nodes: Sequence[Node | None]) -> list[Node]:
     """Return the nodes with each link to a bare file name completed to that file of the task."""
     return [_linked(slug, node) for node in nodes if node is not None]
@@ -69,15 +52,13 @@ def _linked(slug: str, node: Node) -> Node:
     return node | {"attributes": attributes, "children": with_links(slug, node["children"])}
 
 
-def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Basis) -> Node:
+def downloads_view(slug: str, figures: Sequence[Figure]) -> Node:
     """Return a closed section with the zip of a paper's files and links to the single files."""
     links = (
         el(
             "li",
             el("b", figure.title),
             el("span", " "),
-            el("a", "Data as CSV", href=chart_file(slug, section, figure.name, basis), download=""),
-            el("span", " · "),
             el("a", "Rows (CSV)", href=task_file(slug, figure.rows), download=""),
             el("p.note", figure.words),
         )
@@ -103,7 +84,7 @@ def downloads_view(slug: str, section: str, figures: Sequence[Figure], basis: Ba
                 "p.note",
                 "A methods paragraph, tables as CSV, Markdown and LaTeX, and figures as SVG and CSV.",
             ),
-            el("h4", "Descriptions and data of the charts"),
+            el("h4", "Descriptions of the charts"),
             el("ul.chart-data", *links),
         ),
         id="agreement-paper",
@@ -400,7 +381,7 @@ def _texts(parts: _Parts, page: Page, slug: str, section: str, basis: Basis) -> 
     cards = [table for table in (*page.tables, notes_view(page.notes)) if table is not None]
     return {
         parts.section: gr.Radio(visible=True),
-        parts.downloads: downloads_view(slug, section, drawn, basis) if page.tiles else None,
+        parts.downloads: downloads_view(slug, drawn) if page.tiles else None,
         parts.tiles: with_links(slug, [page.as_of, page.answer, page.banner, tiles]),
         parts.more: _heading("More charts", names, "agreement-more-open") if names else None,
         parts.tables: with_links(slug, [_tables_view(cards)] if cards else []),

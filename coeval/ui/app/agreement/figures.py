@@ -91,9 +91,8 @@ UNIT_AXIS = (0.0, 1.0)
 class Figure:
     """A chart, and the numbers it shows.
 
-    ``name`` is the file's name without ``.csv``, and ``data`` is its content. ``draw`` makes the chart, and ``words``
-    describes it for screen readers. ``rows`` is the file with the rows behind the numbers. ``width`` is narrow (two
-    fifths), wide (three fifths) or full.
+    ``draw`` makes the chart of ``data``, and ``words`` describes it for screen readers. ``rows`` is the file with the
+    rows behind the numbers. ``width`` is narrow (two fifths), wide (three fifths) or full.
     """
 
     name: str

@@ -28,7 +28,7 @@ from coeval.usecases.access import Context
 from coeval.usecases.reports.report_process import HelperEndedError
 from coeval.usecases.reports.statistics import Reading, get_reading, list_versions
 
-__all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
+__all__ = ["SECTIONS", "Figure", "Page", "get_pages"]
 
 
 WHOLE = Basis()
@@ -172,21 +172,3 @@ def _as_of(taken_at: str, since: int) -> Node:
         f"As of {taken_at[11:16]} UTC; {plural(since, 'save')} since then. A large report is recomputed "
         "only occasionally: check again later."
     )
-
-
-def get_figure(
-    context: Context, person: Person, slug: str, section: str, name: str, basis: Basis = WHOLE
-) -> Figure:
-    """Return a chart of a section, by name.
-
-    Raises:
-        NotAllowedError: the person is not on the team.
-        NotFoundError: there is no such task, section or chart.
-    """
-    page = Page()
-    for page in get_pages(context, person, slug, section, basis):
-        figure_named = next((figure for figure in page.figures if figure.name == name), None)
-        if figure_named is not None:
-            return figure_named
-    known = ", ".join(figure.name for figure in page.figures) or "none yet"
-    raise NotFoundError(f"There is no chart “{name[:80]}”; this section has: {known}.")
