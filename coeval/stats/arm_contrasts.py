@@ -173,7 +173,7 @@ NO_PLANTED = "no shown score differs from the draft's within an instance and cri
 
 
 def find_pull(rows: pd.DataFrame, arms: Arms = Arms()) -> Estimate:
-    """Return the pull: the share of the way that people move to a shifted score that they are shown.
+    """Return the pull: how far people move towards a shifted score, as a share of the shift.
 
     It is the slope of the final score on the shift within each instance and criterion. It is not diluted by people
     who would have given the draft's score anyway. Planted lines of another instance do not count.
@@ -336,7 +336,7 @@ class FirstShares:
 
 @dataclass(frozen=True)
 class FirstCriterion:
-    """The shares of one criterion's ``n`` scores."""
+    """The shares of scores equal to the draft's and of scores moved, among the ``n`` scores of one criterion."""
 
     criterion: str
     n: int
@@ -345,7 +345,10 @@ class FirstCriterion:
 
 @dataclass(frozen=True)
 class FirstEffect:
-    """The effect of the draft on people who scored first. ``adoption`` is P(score = draft), after minus before."""
+    """The effect of the draft on people who scored before they saw it.
+
+    ``adoption`` is P(score = draft), after minus before.
+    """
 
     n: int
     n_instances: int

@@ -74,7 +74,7 @@ class Clusters:
         return self.dealt(most)
 
     def dealt(self, parts: int) -> Codes:
-        """Return the part of each unit; the clusters are dealt into parts of equal size, in a random order."""
+        """Return the part of each unit: the clusters are assigned at random to parts of nearly equal size."""
         dealt = np.random.default_rng(self.n).permutation(self.n) % min(parts, self.n)
         return np.asarray(dealt[self.code], dtype=np.int64)
 

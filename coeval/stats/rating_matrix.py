@@ -112,7 +112,7 @@ LOW = 1_000_000
 
 
 def find_kinds(table: Codes) -> Kinds:
-    """Return the kinds of a table of small counts, units x categories."""
+    """Return the distinct rows of a table of counts (units x categories), and the row of each unit."""
     if not table.size:
         return Kinds(table[:0], np.zeros(len(table), dtype=np.int64))
     keys = _packed(table)

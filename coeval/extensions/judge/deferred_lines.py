@@ -28,7 +28,10 @@ class DeferredLine:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """The deferred lines: ``to_people`` of ``judged`` lines are for people, and nobody has scored ``lines`` yet."""
+    """The lines that the judge leaves to people.
+
+    The judge scored ``judged`` lines and left ``to_people`` of them; ``lines`` are those without a person's score.
+    """
 
     judged: int
     to_people: int

@@ -94,7 +94,10 @@ def alpha_levels(data: Ratings, clusters: Clusters, levels: Sequence[Level]) -> 
 
 
 def alpha_of(units: UnitKinds, level: Level, **details: Any) -> Estimate:
-    """Return alpha of units that have two ratings or more, without an interval; nan with the reason."""
+    """Return alpha without an interval; every unit must have two ratings or more.
+
+    If alpha is undefined, the estimate is nan and has a ``reason``.
+    """
     if not len(units.times):
         return Estimate.undefined(NOT_PAIRED, **details, level=level)
     value = float(units.alphas(units.times[None, :], level)[0])

@@ -226,7 +226,7 @@ def clustered_interval(units: UnitKinds, statistic: Statistic, point: float) -> 
 
 
 def widened_to(point: float, spread: dict[str, Any], clusters: int) -> dict[str, Any]:
-    """Return an interval with units added, extended so that it contains the point, and cut at 1."""
+    """Return an interval computed with added units, extended to contain ``point`` and limited to 1."""
     return spread | {
         "ci_low": float(np.minimum(spread["ci_low"], point)),
         "ci_high": float(np.maximum(np.minimum(spread["ci_high"], 1.0), point)),

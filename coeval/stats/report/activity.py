@@ -95,7 +95,7 @@ def time_section(study: StudyFrames) -> TimeSpent:
 
 
 def time_curves(study: StudyFrames) -> pd.DataFrame:
-    """Return the share of submissions done within each number of seconds, by criterion."""
+    """Return the cumulative share of submissions by seconds, for each criterion."""
     timed = study.scores[study.scores["wall_seconds"] > 0]
     curves = [
         time_curve(timed.loc[timed["criterion"] == criterion, "wall_seconds"]).assign(criterion=criterion)

@@ -83,7 +83,7 @@ def _average(values: pd.Series[float], reason: str) -> Estimate:
 
 
 def shared_scale(study: StudyFrames) -> tuple[float, float]:
-    """Return the lowest and the highest score on any criterion, which bound a mean over all of them."""
+    """Return the lowest and the highest possible score on any criterion, which bound a mean over all of them."""
     lows, highs = zip(*study.scales.values(), strict=True)
     return min(lows), max(highs)
 

@@ -58,7 +58,7 @@ class Favour(Part):
 class Link(Part):
     """A monotone map from a judge's uncalibrated score to the target scale, linear between its knots.
 
-    ``without`` has the values at the knots without each group of documents, so that others can count the link's error.
+    ``without`` has the values at the knots when one group of documents is left out: the link's error follows from them.
     ``spread`` is the typical error of the linked mean of a system without anchors of its own, from the mean residuals
     of ``systems`` systems; None if there are fewer than three.
     """

@@ -30,7 +30,7 @@ def number(value: float | None) -> str:
 
 
 def spelled(value: Number) -> str:
-    """Return the value with its interval.
+    """Return the value with its interval as text, or the reason why it is undefined.
 
     >>> spelled(Number(value=0.5, low=0.4, high=0.6)), spelled(Number(value=None, reason="one score"))
     ('0.50 (0.40 to 0.60)', 'undefined: one score')

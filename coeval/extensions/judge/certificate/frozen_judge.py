@@ -143,7 +143,7 @@ def describe_baselines(labels: Labels) -> tuple[DevBaseline, ...]:
 
 
 def describe_dev(labels: Labels, study: Study, arms: str, leaned: bool, labels_hash: str) -> DevPart:
-    """Return a description of the data that a study was fitted on."""
+    """Return a description of the data that the judge was fitted on."""
     return DevPart(
         documents=len(labels.documents),
         lines=len(study.lines),

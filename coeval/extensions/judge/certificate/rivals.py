@@ -21,7 +21,7 @@ JUDGE, CONSTANT, CRITERIA, RAW, PERSON = (
 
 
 def as_number(estimate: Estimate) -> Number:
-    """Return an estimate in the form of a certificate; fewer than ``FEWEST`` documents give no interval."""
+    """Return an estimate as a ``Number``, without an interval if there are fewer than ``FEWEST`` documents."""
     if not estimate.defined:
         return Number(value=None, reason=estimate.reason or "undefined")
     low, high = estimate.ci

@@ -101,8 +101,8 @@ NONE = "no line has a score of both"
 class Measures:
     """Scores compared with people's means: ``rmse`` and ``mae`` in steps of the scale, and pooled correlations.
 
-    ``agreement`` is the mean share of a line's people who gave the judge's rounded score. It is undefined for scores
-    that are not a judge's.
+    ``agreement`` is the share of people who gave the judge's rounded score, averaged over lines. It is undefined for
+    baselines.
     """
 
     rmse: Estimate

@@ -267,7 +267,7 @@ def describe_task(task: Task) -> JudgeTask:
 
 
 def describe_criterion(criterion: Criterion) -> JudgeCriterion:
-    """Describe a criterion for the file."""
+    """Return the criterion in the form of ``judge.json``."""
     return JudgeCriterion(
         text=criterion.text,
         name=criterion.name,
