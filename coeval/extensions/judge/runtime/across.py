@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import scipy
 from pydantic import ValidationError
 
 from coeval.datasets.tables.table_files import open_table
@@ -106,27 +107,37 @@ def tell_unlinked(bridge: Bridge, criterion: str) -> str:
     return ""
 
 
-def widen(difference: Difference, rows: pd.DataFrame, systems: tuple[str, str], bridge: Bridge) -> Difference:
+def widen(
+    difference: Difference, rows: pd.DataFrame, systems: tuple[str, str], bridge: Bridge, level: float
+) -> Difference:
     """Return a difference of linked means with the error of the links, and of links that differ by system.
+
+    Few systems show how much links differ, so this part of the variance has few degrees of freedom. The critical value
+    at ``level`` is the mean of each part's own, weighted by its variance, which keeps the level, and the result has the
+    degrees of freedom of this value.
 
     Args:
         rows: one criterion's rows of ``join_across``.
         systems: the new system and the old one.
+
+    Source: Cochran and Cox 1950, Experimental Designs, section 4.14.
     """
-    across = next(one for one in bridge.by_criterion if one.criterion == rows["criterion"].iloc[0])
+    across = next(each for each in bridge.by_criterion if each.criterion == rows["criterion"].iloc[0])
     replicates = len(across.links[0].without)
     gaps = np.array([_find_gap(rows, systems, across, turn) for turn in range(replicates)])
-    squares = np.nan_to_num(difference.se) ** 2 + np.nan_to_num(find_se(gaps)) ** 2
-    freedom = difference.df
+    variances = [np.nan_to_num(difference.se) ** 2, np.nan_to_num(find_se(gaps)) ** 2]
+    freedom = [difference.df, max(replicates - 1, 1)]
     for link in across.links:
-        squares += (link.spread or 0.0) ** 2 * (1 + 1 / link.systems)
-        freedom = min(freedom, link.systems - 1)
-    se = math.sqrt(squares)
+        variances.append((link.spread or 0.0) ** 2 * (1 + 1 / link.systems))
+        freedom.append(link.systems - 1)
+    se = math.sqrt(sum(variances))
     if not se > 0:
         return difference
+    critical = float(np.average(scipy.special.stdtrit(freedom, 1 - level), weights=variances))
+    df = float(scipy.special.stdtridf(1 - level, critical))
     # the links' errors are taken as symmetric
     skew = difference.skew * (np.nan_to_num(difference.se) / se) ** 3
-    return replace(difference, se=se, df=float(freedom), skew=float(skew))
+    return replace(difference, se=se, df=df, skew=float(skew))
 
 
 def _find_gap(rows: pd.DataFrame, systems: tuple[str, str], across: CriterionBridge, without: int) -> float:

@@ -187,7 +187,9 @@ def _compare(rows: pd.DataFrame, criterion: JudgeCriterion, terms: Terms, bridge
     unlinked = tell_unlinked(bridge, criterion.text) if bridge else ""
     if bridge and not unlinked:
         systems = terms.new, terms.old
-        difference, on_raw, raw = (widen(each, rows, systems, bridge) for each in (difference, on_raw, raw))
+        difference, on_raw, raw = (
+            widen(each, rows, systems, bridge, terms.level) for each in (difference, on_raw, raw)
+        )
     line = Line(criterion.text, Outcome.UNDECIDED, difference, raw, on_raw, "", flips)
     lacking = unlinked or _find_lack(difference, float(rows["score"].isna().mean()), terms)
     lacking = lacking or ("" if difference.labelled else _find_hidden(rows, difference, raw))
