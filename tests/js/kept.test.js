@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { Kept, sameState, stateOf, withState } from '../../coeval/ui/static/core/kept.js';
+import { Kept } from '../../coeval/ui/static/core/kept.js';
 import { versionLines } from '../../coeval/ui/static/table/conflict.js';
-import { SheetWork } from '../../coeval/ui/static/table/sheet_work.js';
+import { SheetWork, sameState, stateOf, withState } from '../../coeval/ui/static/table/sheet_work.js';
 import { openPage } from './page.js';
 
 let storage;

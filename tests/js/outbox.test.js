@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 
 import { ApiError } from '../../coeval/ui/static/core/api.js';
-import { Outbox } from '../../coeval/ui/static/core/outbox.js';
+import { Outbox } from '../../coeval/ui/static/core/kept.js';
 import { openPage } from './page.js';
 
 const ENTRY = {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { readCells, writeCells } from '../../coeval/ui/static/table/clipboard.js';
-import { Edits } from '../../coeval/ui/static/table/selection.js';
+import { Edits } from '../../coeval/ui/static/table/sheet_work.js';
 import { drawer } from './draw.js';
 
 test('cells are read as spreadsheets write them', () => {

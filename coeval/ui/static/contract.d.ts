@@ -306,7 +306,6 @@ interface Window {
       typeof import('./core/kept.js') &
       typeof import('./core/keys.js') &
       typeof import('./core/words.js') &
-      typeof import('./core/outbox.js') &
       typeof import('./scrutiny/timing.js') &
       typeof import('./rows/row.js') &
       typeof import('./rows/review_row.js') &

@@ -5,7 +5,6 @@ import * as dom from './core/dom.js';
 import { follow } from './core/follow.js';
 import * as kept from './core/kept.js';
 import * as keys from './core/keys.js';
-import * as outbox from './core/outbox.js';
 import * as words from './core/words.js';
 import { BallotScreen } from './criteria/ballot.js';
 import * as reviewRows from './rows/review_row.js';
@@ -30,7 +29,6 @@ const parts = {
   ...kept,
   ...keys,
   ...words,
-  ...outbox,
   ...timing,
   ...rows,
   ...reviewRows,

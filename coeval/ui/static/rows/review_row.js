@@ -3,8 +3,37 @@
 import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
 import { doneText } from '../core/history.js';
 import { tr } from '../core/words.js';
-import { Row, addedName, checkOne, growAll, growingBox } from './row.js';
+import { Row, addedName, checkOne } from './row.js';
 import { diffNodes, quoteFlags } from '../texts/diff.js';
+
+/** @typedef {HTMLTextAreaElement & {grow: () => void}} GrowingBox */
+
+/** A text box that grows with its text. @returns {GrowingBox} */
+export function growingBox(attributes, oninput) {
+  const box = el('textarea', { rows: '1', dir: 'auto', ...attributes });
+  const grow = () => {
+    if (CSS.supports('field-sizing', 'content')) return;
+    box.style.height = 'auto';
+    box.style.height = `${box.scrollHeight + 2}px`;
+  };
+  // a selected box waits for words that replace its own; these, a click or another focus end that
+  const end = () => box.classList.remove('is-ready');
+  box.addEventListener('input', () => {
+    end();
+    grow();
+    oninput(box.value);
+  });
+  box.addEventListener('pointerdown', end);
+  box.addEventListener('blur', end);
+  return Object.assign(box, { grow });
+}
+
+/** Sizes the boxes once they are on the page. @param {GrowingBox[]} boxes */
+export function growAll(...boxes) {
+  requestAnimationFrame(() => {
+    for (const box of boxes) box.grow();
+  });
+}
 
 /** The placeholder of an added line of a kind, and the names of its reason box and its button. @param {string} kind */
 function addedWords(kind) {

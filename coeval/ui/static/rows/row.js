@@ -30,35 +30,6 @@ function signOf(action) {
   return { approve: tr('Approve'), revise: tr('Revise'), delete: tr('Delete') }[action];
 }
 
-/** @typedef {HTMLTextAreaElement & {grow: () => void}} GrowingBox */
-
-/** A text box that grows with its text. @returns {GrowingBox} */
-export function growingBox(attributes, oninput) {
-  const box = el('textarea', { rows: '1', dir: 'auto', ...attributes });
-  const grow = () => {
-    if (CSS.supports('field-sizing', 'content')) return;
-    box.style.height = 'auto';
-    box.style.height = `${box.scrollHeight + 2}px`;
-  };
-  // a selected box waits for words that replace its own; these, a click or another focus end that
-  const end = () => box.classList.remove('is-ready');
-  box.addEventListener('input', () => {
-    end();
-    grow();
-    oninput(box.value);
-  });
-  box.addEventListener('pointerdown', end);
-  box.addEventListener('blur', end);
-  return Object.assign(box, { grow });
-}
-
-/** Sizes the boxes once they are on the page. @param {GrowingBox[]} boxes */
-export function growAll(...boxes) {
-  requestAnimationFrame(() => {
-    for (const box of boxes) box.grow();
-  });
-}
-
 /** Left and right move between the buttons of a group without choosing one; the group is one Tab stop. */
 export function rovingGroup(group, buttons) {
   group.addEventListener('keydown', (event) => {

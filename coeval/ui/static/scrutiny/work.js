@@ -2,9 +2,9 @@
 
 import { serverNow, withQuery } from '../core/api.js';
 import { inSentence } from '../core/dom.js';
-import { newUid, sameState } from '../core/kept.js';
+import { newUid } from '../core/kept.js';
 import { tr } from '../core/words.js';
-import { SheetWork } from '../table/sheet_work.js';
+import { SheetWork, sameState } from '../table/sheet_work.js';
 
 /* The evaluation on screen as a sheet, and the submission it becomes. */
 

@@ -2,10 +2,10 @@
 
 import { button, el } from '../core/dom.js';
 import { doneText } from '../core/history.js';
-import { lineKey } from '../core/kept.js';
 import { tr } from '../core/words.js';
 import { addedName, lineName } from '../rows/row.js';
 import { diffNodes } from '../texts/diff.js';
+import { lineKey } from './sheet_work.js';
 
 function decision(row, whole) {
   const score = row.score ?? whole;

@@ -1,4 +1,4 @@
-/** Cells of the table: their places, their selection, and edits that can be undone. */
+/** Cells of the table: their places and their selection. */
 
 import { button, el, fill, kbd } from '../core/dom.js';
 import { isComposing } from '../core/keys.js';
@@ -61,69 +61,6 @@ export function wordsBeside(rows, [row, name], by) {
   // from the draft of a line, its version is the next cell
   const own = stops.findIndex(([line]) => line === row);
   return own < 0 ? undefined : stops[by > 0 ? own : own - 1];
-}
-
-/* The changes of a table, so that they can be undone and redone. */
-
-const MOST = 200;
-
-/** @typedef {{state: TableState, where: string}} Change the state before a change, and where the change was made */
-
-export class Edits {
-  constructor() {
-    /** @type {Change[]} */
-    this.past = [];
-    /** @type {TableState[]} */
-    this.future = [];
-    this.where = '';
-  }
-
-  /** A table that was just filled has no history. @param {TableState} state */
-  begin(state) {
-    this.past = [];
-    this.future = [];
-    this.where = '';
-    this.now = state;
-  }
-
-  /**
-   * Notes that the table changed to `state`. Letters typed one after the other in one box (`where`) are one change.
-   * @param {TableState} state
-   * @param {string} where
-   */
-  note(state, where = '') {
-    if (!this.now || JSON.stringify(state) === JSON.stringify(this.now)) return;
-    if (!where || where !== this.where) this.past.push({ state: this.now, where });
-    if (this.past.length > MOST) this.past.shift();
-    this.where = where;
-    this.future = [];
-    this.now = state;
-  }
-
-  /** Starts a new change, even in the same box. */
-  close() {
-    this.where = '';
-  }
-
-  /** The state before the last change, or null if there is none. */
-  undo() {
-    const last = this.past.pop();
-    if (!last || !this.now) return null;
-    this.future.push(this.now);
-    this.where = '';
-    this.now = last.state;
-    return last.state;
-  }
-
-  /** The state that was undone last, or null. */
-  redo() {
-    const next = this.future.pop();
-    if (!next || !this.now) return null;
-    this.past.push({ state: this.now, where: '' });
-    this.where = '';
-    this.now = next;
-    return next;
-  }
 }
 
 /* Several lines at once: the selected ones, and the bar to decide on all of them with one reason. */

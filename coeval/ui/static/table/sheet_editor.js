@@ -6,12 +6,11 @@
 import { request, withQuery } from '../core/api.js';
 import { button, clockTime } from '../core/dom.js';
 import { showHistory } from '../core/history.js';
-import { Kept, newUid, sameState, withState } from '../core/kept.js';
-import { Outbox } from '../core/outbox.js';
+import { Kept, Outbox, newUid } from '../core/kept.js';
 import { tr, trn } from '../core/words.js';
 import { chooseVersion } from './conflict.js';
 import { SheetTable } from './sheet_table.js';
-import { savedText } from './sheet_work.js';
+import { sameState, savedText, withState } from './sheet_work.js';
 
 /** @typedef {import('./sheet_work.js').SheetWork} SheetWork */
 /** @typedef {import('../core/api.js').ApiError} ApiError */

@@ -7,7 +7,8 @@ import { DraftedRow } from '../rows/review_row.js';
 import { ScoreRow } from '../rows/score_row.js';
 import { copyCells, pasteCells } from './clipboard.js';
 import { ReviewTable } from './review_table.js';
-import { Edits, Selection, cellInUse, cellOf, stepAside, stepTo, wordsBeside } from './selection.js';
+import { Selection, cellInUse, cellOf, stepAside, stepTo, wordsBeside } from './selection.js';
+import { Edits } from './sheet_work.js';
 
 export class SheetTable extends ReviewTable {
   /** @param {HTMLElement} root @param {import('./review_table.js').TableEvents & {name?: string}} events */

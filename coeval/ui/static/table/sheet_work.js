@@ -1,8 +1,7 @@
-/** The work on one sheet, and the foot below it. */
+/** The work on one sheet: its foot, its state with undo, and its save. */
 
 import { button, clockTime, el, fill, kbd } from '../core/dom.js';
 import { timesText } from '../core/history.js';
-import { sameState, stateOf } from '../core/kept.js';
 import { tr } from '../core/words.js';
 
 /* The foot of a table: open decisions, the time of the last save, its versions, and the save button. */
@@ -73,6 +72,143 @@ export function savedText(at, revision) {
   if (!time) return '';
   const version = tr('version {version}', { version: revision });
   return tr('Saved {time}', { time }) + (revision > 1 ? ` · ${version}` : '');
+}
+
+/* The state of a sheet: what was typed and chosen, compared and applied. */
+
+const words = (text) => (text ?? '').trim();
+
+/** The further data of an extension's line, as a list of one; an empty list for other lines. */
+function ownOf({ own }) {
+  return own === undefined ? [] : [own];
+}
+
+/** The parts that count in a comparison: text hidden by an approval is not a difference. */
+function essence({ score, rows, added }) {
+  const lines = rows.map((row) => {
+    const worded = row.action === 'revise' || row.action === 'delete';
+    return [
+      row.id,
+      row.action,
+      worded ? words(row.reason) : '',
+      row.action === 'revise' ? words(row.new_text) : '',
+      ...(row.group === undefined ? [] : [row.group, row.score ?? null]),
+      ...ownOf(row),
+    ];
+  });
+  const more = added
+    .filter((row) => words(row.new_text))
+    .map((row) => [row.kind, words(row.new_text), words(row.reason), row.group ?? null, ...ownOf(row)]);
+  return JSON.stringify([score ?? null, lines, more]);
+}
+
+/** The key of a line within its sheet; a score without a draft has no id. */
+export function lineKey({ group = 0, id, kind }) {
+  return `${group}:${id ?? kind}`;
+}
+
+/** Whether two states are equal in content. @param {TableState} a @param {TableState} b */
+export function sameState(a, b) {
+  return essence(a) === essence(b);
+}
+
+/** The state of a sheet from the server. @param {Sheet} sheet @returns {TableState} */
+export function stateOf(sheet) {
+  return { score: sheet.score ?? null, rows: sheet.rows, added: sheet.added };
+}
+
+/**
+ * A sheet with a kept state applied to it. Text written for a line that no longer exists returns as an added
+ * line, so that no text is lost.
+ * @param {Sheet} sheet
+ * @param {TableState} state
+ * @returns {Sheet}
+ */
+export function withState(sheet, state) {
+  const kept = new Map(state.rows.map((row) => [lineKey(row), row]));
+  const rows = sheet.rows.map((row) => {
+    const mine = kept.get(lineKey(row));
+    kept.delete(lineKey(row));
+    if (!mine) return row;
+    const { action, reason, new_text: newText, score = row.score, own = row.own } = mine;
+    return {
+      ...row,
+      action,
+      reason,
+      new_text: newText,
+      ...(row.group === undefined ? {} : { score }),
+      ...(own === undefined ? {} : { own }),
+    };
+  });
+  const orphans = [...kept.values()].filter((row) => row.action === 'revise' && words(row.new_text));
+  const added = [
+    ...state.added,
+    ...orphans.map(({ kind, reason, new_text: text, group }) => ({ kind, reason, new_text: text, group })),
+  ];
+  return { ...sheet, score: state.score, rows, added };
+}
+
+/* The changes of a table, so that they can be undone and redone. */
+
+const MOST = 200;
+
+/** @typedef {{state: TableState, where: string}} Change the state before a change, and where the change was made */
+
+export class Edits {
+  constructor() {
+    /** @type {Change[]} */
+    this.past = [];
+    /** @type {TableState[]} */
+    this.future = [];
+    this.where = '';
+  }
+
+  /** A table that was just filled has no history. @param {TableState} state */
+  begin(state) {
+    this.past = [];
+    this.future = [];
+    this.where = '';
+    this.now = state;
+  }
+
+  /**
+   * Notes that the table changed to `state`. Letters typed one after the other in one box (`where`) are one change.
+   * @param {TableState} state
+   * @param {string} where
+   */
+  note(state, where = '') {
+    if (!this.now || JSON.stringify(state) === JSON.stringify(this.now)) return;
+    if (!where || where !== this.where) this.past.push({ state: this.now, where });
+    if (this.past.length > MOST) this.past.shift();
+    this.where = where;
+    this.future = [];
+    this.now = state;
+  }
+
+  /** Starts a new change, even in the same box. */
+  close() {
+    this.where = '';
+  }
+
+  /** The state before the last change, or null if there is none. */
+  undo() {
+    const last = this.past.pop();
+    if (!last || !this.now) return null;
+    this.future.push(this.now);
+    this.where = '';
+    this.now = last.state;
+    return last.state;
+  }
+
+  /** The state that was undone last, or null. */
+  redo() {
+    const next = this.future.pop();
+    if (!next || !this.now) return null;
+    this.past.push({ state: this.now, where: '' });
+    this.where = '';
+    this.now = next;
+    return next;
+  }
 }
 
 /* One sheet on screen: the server's state, the changes typed here, and the save. */
