@@ -307,7 +307,7 @@ class RubricTable extends SheetTable {
     row.own({ evidence: [before, words].filter(Boolean).join(' ') });
     row.verdict.update();
     this.changed();
-    row.focusBox(row.verdict.evidence);
+    row.verdict.evidence.enter();
   }
 
   undecided() {

@@ -6,7 +6,7 @@ import { tr } from '../core/words.js';
 import { Row, addedName, checkOne } from './row.js';
 import { diffNodes, quoteFlags } from '../texts/diff.js';
 
-/** @typedef {HTMLTextAreaElement & {grow: () => void}} GrowingBox */
+/** @typedef {HTMLTextAreaElement & {grow: () => void, enter: () => void}} GrowingBox */
 
 /** A text box that grows with its text. @returns {GrowingBox} */
 export function growingBox(attributes, oninput) {
@@ -25,7 +25,14 @@ export function growingBox(attributes, oninput) {
   });
   box.addEventListener('pointerdown', end);
   box.addEventListener('blur', end);
-  return Object.assign(box, { grow });
+  // moves into the box, after its text
+  const enter = () => {
+    end();
+    box.focus({ preventScroll: true });
+    box.setSelectionRange(box.value.length, box.value.length);
+    box.closest('.rt-row')?.scrollIntoView({ block: 'nearest' });
+  };
+  return Object.assign(box, { grow, enter });
 }
 
 /** Sizes the boxes once they are on the page. @param {GrowingBox[]} boxes */
@@ -149,12 +156,12 @@ export class DraftedRow extends Row {
     if (column === 'reason') {
       if (!this.takesWords(column)) return false;
       this.update();
-      this.focusBox(this.buildBoxes().reason);
+      this.buildBoxes().reason.enter();
       return true;
     }
     this.setAction('revise');
     this.changed();
-    this.focusBox(this.buildBoxes().newText);
+    this.buildBoxes().newText.enter();
     return true;
   }
 
@@ -198,8 +205,8 @@ export class DraftedRow extends Row {
   /** The box to type in next, or the row itself if nothing has to be typed. */
   focusWords() {
     const { action } = this.row;
-    if (action === 'revise') this.focusBox(this.buildBoxes().newText);
-    else if (action === 'delete') this.focusBox(this.buildBoxes().reason);
+    if (action === 'revise') this.buildBoxes().newText.enter();
+    else if (action === 'delete') this.buildBoxes().reason.enter();
     else this.focus();
   }
 
@@ -278,7 +285,7 @@ export class AddedRow extends Row {
   }
 
   edit(column) {
-    this.focusBox(this.boxOf(column));
+    this.boxOf(column).enter();
     return true;
   }
 
@@ -311,7 +318,7 @@ export class AddedRow extends Row {
   }
 
   focusWords() {
-    this.focusBox(this.newText);
+    this.newText.enter();
   }
 
   payload() {

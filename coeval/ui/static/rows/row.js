@@ -158,14 +158,6 @@ export class Row {
     return false;
   }
 
-  /** Moves into a text box of the line, after its text. @param {HTMLTextAreaElement} box */
-  focusBox(box) {
-    box.classList.remove('is-ready');
-    box.focus({ preventScroll: true });
-    box.setSelectionRange(box.value.length, box.value.length);
-    this.node.scrollIntoView({ block: 'nearest' });
-  }
-
   /** Whether the line is among the selected lines. */
   setChosen(on) {
     this.node.classList.toggle('is-chosen', on);
