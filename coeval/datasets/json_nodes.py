@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -15,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from coeval.clock import write_time
-from coeval.datasets.tables import text_tables
+from coeval.datasets.tables import table_files, text_tables
 from coeval.datasets.text import (
     HEAD,
     check_text,
-    ending,
     find_json,
     load_json,
     parse_json,
@@ -35,16 +33,35 @@ PEEKED = 20
 """The number of list entries that are read to recognise a file."""
 
 
+def decode(value: Any) -> Any:
+    """Return the value of a JSON text, as tables hold lists and objects; return any other value unchanged."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{", '"'):
+        return value
+    return _decode(value)
+
+
+@lru_cache(maxsize=8)
+def _decode(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A JSON value and its place in the file. If the value is missing, it is None."""
+    """A JSON value and its place in the file. If the value is missing, it is None.
+
+    The parts of a JSON text can be read as those of a value.
+    """
 
     value: Any
     place: str
 
     def get(self, *names: str) -> Node:
         """Return the value of the first of these names that exists and is not null."""
-        fields = self.value if isinstance(self.value, dict) else {}
+        value = decode(self.value)
+        fields = value if isinstance(value, dict) else {}
         name = next((name for name in names if fields.get(name) is not None), names[0])
         return Node(fields.get(name), f"{self.place}, '{shorten(name)}'")
 
@@ -57,19 +74,21 @@ class Node:
 
     def items(self) -> list[Node]:
         """Return the entries of a list, none if missing; raise InputError for any other value."""
-        if self.value is None:
+        value = decode(self.value)
+        if value is None:
             return []
-        if not isinstance(self.value, list):
+        if not isinstance(value, list):
             raise InputError(f"{self.place}: is not a list; export the file again.")
-        return [Node(entry, f"{self.place}, entry {number}") for number, entry in enumerate(self.value, 1)]
+        return [Node(entry, f"{self.place}, entry {number}") for number, entry in enumerate(value, 1)]
 
     def entries(self) -> list[tuple[str, Node]]:
         """Return the names and values of an object, none if missing; raise InputError for any other value."""
-        if self.value is None:
+        value = decode(self.value)
+        if value is None:
             return []
-        if not isinstance(self.value, dict):
+        if not isinstance(value, dict):
             raise InputError(f"{self.place}: is not an object; export the file again.")
-        return [(check_text(name, self.place), self.get(name)) for name in self.value]
+        return [(check_text(name, self.place), self.get(name)) for name in value]
 
     def text(self) -> str:
         """Return a text unchanged, messages as a conversation, and other values as JSON; return "" if there
@@ -119,10 +138,10 @@ class Node:
         return number if math.isfinite(number) else None
 
     def time(self) -> str:
-        """Return a time (ISO 8601, or seconds since 1970) in the stored form; empty if it is neither."""
+        """Return a time (ISO 8601, or (milli)seconds since 1970) in the stored form; empty if it is neither."""
         try:
             if isinstance(self.value, int | float) and not isinstance(self.value, bool):
-                moment = datetime.fromtimestamp(self.value, UTC)
+                moment = datetime.fromtimestamp(self.value / (1000 if self.value > 1e11 else 1), UTC)
             else:
                 moment = datetime.fromisoformat(str(self.value or "").strip())
             return write_time(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment)
@@ -154,12 +173,8 @@ def _peek(path: Path, changed: int, size: int) -> object:
     """Return the beginning of a file's JSON. The result is cached, because every format requests it."""
     if find_json(path) != "lines":
         return _cut(load_json(path))
-    return [_cut(value) for value in islice(_parse_lines(io.StringIO(_read_text(path))), PEEKED)]
-
-
-def _read_text(path: Path) -> str:
-    """Return the beginning of a text file, without reading all of a large file."""
-    return read_head(path, HEAD).decode("utf-8-sig", "ignore")
+    text = read_head(path, HEAD).decode("utf-8-sig", "ignore")
+    return [_cut(value) for value in islice(_parse_lines(io.StringIO(text)), PEEKED)]
 
 
 def _parse_lines(lines: Iterable[str]) -> Iterator[object]:
@@ -179,49 +194,62 @@ def _cut(value: object, depth: int = 6) -> object:
     return value[:200] if isinstance(value, str) else value
 
 
-def _is_csv(path: Path) -> bool:
-    return ending(path) in (".csv", ".tsv") and not find_json(path)
-
-
 def load_records(path: Path) -> Iterator[Node]:
-    """Yield the records of a list, of the list under ``data``, or of a table (as texts).
+    """Yield the records of a list, of the list under ``data``, of pandas' columns, or of a table (as texts).
 
     Raises InputError for a broken file, or an entry that is not an object.
     """
-    if _is_csv(path):
+    kind = find_json(path)
+    if not kind:
         yield from _rows(path)
         return
-    if find_json(path) == "lines":  # only one record at a time is in memory
+    if kind == "lines":  # only one record at a time is in memory
         for number, (_, fields) in enumerate(text_tables.read_records(path), 1):
             yield Node(dict(fields), f"{path.name}, entry {number}")
         return
-    file = load_node(path)
-    records = [file] if isinstance(file.value, dict) and "data" not in file.value else None
-    for record in records or (file.get("data") if isinstance(file.value, dict) else file).items():
+    for record in _list_records(load_node(path)):
         if not isinstance(record.value, dict):
             raise InputError(f"{record.place}: is not an object; export the file again.")
         yield record
 
 
+def _list_records(file: Node) -> list[Node]:
+    value = file.value
+    if not isinstance(value, dict):
+        return file.items()
+    if isinstance(value.get("data"), list):
+        return file.get("data").items()
+    columns = [column.keys() if isinstance(column, dict) else () for column in value.values()]
+    if len(columns) > 1 and all(keys == columns[0] and "".join(keys).isdigit() for keys in columns):
+        return [
+            Node({name: column[key] for name, column in value.items()}, f"{file.place}, entry {key}")
+            for key in columns[0]
+        ]
+    return [file]
+
+
 def peek_records(path: Path) -> list[Node]:
     """Return the first records of a file, if any."""
-    if path.is_file() and _is_csv(path):
-        try:
-            rows = list(islice(csv.DictReader(io.StringIO(_read_text(path), newline="")), PEEKED))
-        except csv.Error:
-            return []
-        return [Node({name: cell for name, cell in row.items() if name and cell}, path.name) for row in rows]
+    if not path.is_file():
+        return []
+    if not find_json(path):
+        stat = path.stat()
+        return list(_peek_rows(path, stat.st_mtime_ns, stat.st_size))
     head = peek(path)
-    if isinstance(head.value, dict):
-        head = (
-            head.get("data") if isinstance(head.value.get("data"), list) else Node([head.value], head.place)
-        )
-    records = head.items() if isinstance(head.value, list) else []
+    records = _list_records(head) if isinstance(head.value, dict | list) else []
     return [record for record in records if isinstance(record.value, dict)]
 
 
+@lru_cache(maxsize=64)
+def _peek_rows(path: Path, changed: int, size: int) -> tuple[Node, ...]:
+    try:
+        return tuple(islice(_rows(path), PEEKED))
+    except InputError:  # the reader of tables reports the error
+        return ()
+
+
 def _rows(path: Path) -> Iterator[Node]:
-    table = text_tables.open_csv(path)
+    table = table_files.open_table(path)
     for row in table.rows():
         cells = {name: text for name, text in row.cells.items() if text}
         yield Node(cells, f"{table.name}, {table.unit} {row.line}")

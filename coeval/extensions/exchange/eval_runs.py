@@ -23,13 +23,18 @@ from coeval.extensions.exchange.tool_files import (
 
 DEEPEVAL = "DeepEval"
 _DEEPEVAL_FIELDS = Fields(
-    "testCases conversationalTestCases test_results testResults name input actualOutput actual_output expectedOutput "
-    "expected_output expectedOutcome expected_outcome metricsData metrics_data score reason error evaluationModel "
-    "evaluation_model",
-    kept="turns scenario context retrievalContext retrieval_context metadata additional_metadata",
+    "testRunData testCases conversationalTestCases test_results testResults name input actualOutput actual_output "
+    "expectedOutput expected_output expectedOutcome expected_outcome metricsData metrics_data score reason error "
+    "evaluationModel evaluation_model",
+    kept="turns scenario context retrievalContext retrieval_context metadata additional_metadata additionalMetadata "
+    "toolsCalled tools_called expectedTools expected_tools comments tags",
 )
 _CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
-_CONTEXT = ("context", "retrievalContext", "retrieval_context", "scenario", "metadata", "additional_metadata")
+_WRAPPED = "testRunData"
+_CONTEXT = (
+    "context", "retrievalContext", "retrieval_context", "scenario", "metadata", "additional_metadata",
+    "additionalMetadata", "toolsCalled", "tools_called", "expectedTools", "expected_tools", "comments", "tags",
+)  # fmt: skip
 
 
 def _is_run(path: Path) -> bool:
@@ -38,6 +43,13 @@ def _is_run(path: Path) -> bool:
 
 
 def _list_cases(file: Node) -> list[Node]:
+    file = (
+        file
+        if isinstance(file.value, list)
+        else file.get(_WRAPPED)
+        if _WRAPPED in (file.value or ())
+        else file
+    )
     lists = [file] if isinstance(file.value, list) else [file.get(name) for name in _CASES]
     cases = [case for each in lists if isinstance(each.value, list) for case in each.items()]
     return [case for case in cases if isinstance(case.value, dict)]
@@ -102,29 +114,34 @@ _PROMPTFOO_FIELDS = Fields(
     "results provider provider.label provider.id testIdx promptIdx testCase options repeatIndex response output prompt "
     "prompt.raw gradingResult componentResults assertion type value metric "
     "componentResults.score componentResults.reason componentResults.comment",
-    kept="results.vars",
+    kept="results.vars .vars response.output",
 )
 MANUAL = "human"
 """The kind of assertion that has a rating from promptfoo's viewer."""
 
 
+def _list_rows(file: Node) -> list[Node]:
+    """Return the results of a file: a list of them, or under ``results``, in older versions once, in newer twice."""
+    while isinstance(file.value, dict) and "results" in file.value:
+        file = file.get("results")
+    return file.items() if isinstance(file.value, list) else []
+
+
 def _is_results(path: Path) -> bool:
-    summary = peek(path).get("results")
-    rows = summary.get("results").value if isinstance(summary.value, dict) else None
-    return isinstance(rows, list) and any(isinstance(row, dict) and "prompt" in row for row in rows)
+    rows = [row.value for row in _list_rows(peek(path))]
+    return any(isinstance(row, dict) and {"prompt", "vars", "provider"} <= row.keys() for row in rows)
 
 
 def _read_promptfoo(path: Path, gathering: Gathering) -> None:
     gathering.fields = ("Prompt", "Output")
     file = load_node(path)
     _PROMPTFOO_FIELDS.count_others(gathering, [file])
-    for number, row in enumerate(file.path("results", "results").items()):
+    for number, row in enumerate(_list_rows(file)):
         _read_row(row, number, gathering)
 
 
 def _read_row(row: Node, number: int, gathering: Gathering) -> None:
-    provider = row.get("provider")
-    system = (provider.get("label", "id") if isinstance(provider.value, dict) else provider).name()
+    system = _name_provider(row.get("provider"))
     output = row.path("response", "output").text()
     test = row.get("testIdx").number()
     name = f"test {number if test is None else int(test)}, prompt {int(row.get('promptIdx').number() or 0)}"
@@ -140,6 +157,12 @@ def _read_row(row: Node, number: int, gathering: Gathering) -> None:
         _read_grade(part, key, gathering)
 
 
+def _name_provider(provider: Node) -> str:
+    if not isinstance(provider.value, dict):
+        return provider.name()
+    return provider.get("label").name() or provider.get("id").name()
+
+
 def _read_grade(part: Node, instance: str, gathering: Gathering) -> None:
     assertion = part.get("assertion")
     kind = assertion.get("type").name()
@@ -150,8 +173,7 @@ def _read_grade(part: Node, instance: str, gathering: Gathering) -> None:
     )
     if assertion.get("metric").value is not None:
         gathering.left["Types and values of assertions that have a metric, left out"] += 1
-    provider = assertion.get("provider")
-    judge = (provider.get("label", "id") if isinstance(provider.value, dict) else provider).name()
+    judge = _name_provider(assertion.get("provider"))
     score = part.get("score").number()
     gathering.add(
         Judgment(

@@ -31,7 +31,7 @@ _USED = re.compile(
 _FIELDS = Fields(
     "adapter_spec adapter_spec.model request_states instance id input text references output tags split perturbation "
     "name mean stats train_trial_index reference_index request prompt messages result completions thinking instance_id",
-    kept="output_mapping annotations",
+    kept="output_mapping annotations messages",
 )
 _CORRECT = "correct"
 
@@ -39,8 +39,9 @@ _CORRECT = "correct"
 def _is_run(path: Path) -> bool:
     head = peek(path)
     first = head.items()[:1] if isinstance(head.value, list) else [head]
-    return any(isinstance(each.value, dict) and (each.value.keys() >= _STATE or each.value.keys() >= _STATS)
-               for each in first)  # fmt: skip
+    return any(isinstance(each.value, dict) and (
+        each.value.keys() >= _STATE or each.value.keys() >= _STATS and isinstance(each.get("stats").value, list)
+    ) for each in first)  # fmt: skip
 
 
 def _read(path: Path, gathering: Gathering) -> None:
@@ -75,7 +76,11 @@ def _read_state(state: Node, model: str, keys: dict[str, str], gathering: Gather
     output = completions[0].get("text").text() if completions else ""
     system = model or request.get("model").name()
     key = name_answer(name if reference is None else f"{name} · reference {reference:g}", system, output)
-    question, prompt = instance.path("input", "text").text(), request.get("messages", "prompt").text()
+    given = instance.get("input")
+    question, prompt = (
+        given.get("text").text() or given.get("messages").chat(),
+        request.get("messages", "prompt").text(),
+    )
     correct = [each for each in instance.get("references").items()
                if _CORRECT in (each.get("tags").value or ())]  # fmt: skip
     context = {

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, load_records, peek_records
+from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
 from coeval.datasets.text import shorten
 from coeval.extensions.exchange.label_studio_tasks import TOOL
 from coeval.extensions.exchange.records import Results, name_person, read_answer
 from coeval.extensions.exchange.tool_files import Gathering, Judgment, read_number, tool_format
-from coeval.extensions.exchange.trace_steps import decode
 
 _MARKS = frozenset(("annotator", "annotation_id", "lead_time"))
 _OWN = (*_MARKS, "id", "created_at", "updated_at", "agreement")

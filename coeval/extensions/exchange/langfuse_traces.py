@@ -6,10 +6,11 @@ underscores. If a file has only scores, the task must already have the traces as
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, load_records, peek_records
+from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
 from coeval.domain import Scale
 from coeval.extensions.exchange.records import ANNOTATOR, MARK, Fields, is_our_score
 from coeval.extensions.exchange.tool_files import (
@@ -19,12 +20,12 @@ from coeval.extensions.exchange.tool_files import (
     read_number,
     tool_format,
 )
-from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, decode
+from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, name_steps
 
 TOOL = "Langfuse"
 _TRACE_FIELDS = Fields(
     "id name model providedModelName provided_model_name internal_model_id observations type parentObservationId "
-    "parent_observation_id startTime start_time",
+    "parent_observation_id startTime start_time traceId trace_id",
     kept="metadata input output scores",
 )
 _SCORE_FIELDS = Fields(
@@ -56,20 +57,41 @@ def _is_trace(record: Node) -> bool:
     return {"id", "input", "output"} <= set(record.value) and bool(_ONLY_TRACE & set(record.value))
 
 
+def _is_step(record: Node) -> bool:
+    return _is_trace(record) and record.get(*_TRACE).value is not None
+
+
 def _is_langfuse(path: Path) -> bool:
     return any(_is_score(record) or _is_trace(record) for record in peek_records(path))
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    records = list(load_records(path))
-    for record in records:
-        if _is_trace(record):
-            _TRACE_FIELDS.count_others(gathering, [record])
-            _read_trace(record, gathering)
-        elif _is_score(record):
-            _read_score(record, gathering)
-        else:
-            gathering.left["Records that are neither a score nor a trace, left out"] += 1
+    if (
+        path != gathering.files[0]
+    ):  # traces, observations and scores may be in any file, and are read together
+        return
+    records = [record for file in gathering.files for record in load_records(file)]
+    steps = [record for record in records if _is_step(record)]
+    traces = {each.get("id").name(): each for each in records if _is_trace(each) and not _is_step(each)}
+    of_trace: dict[str, list[Node]] = defaultdict(list)
+    for name, trace in traces.items():
+        of_trace[name] += [each for each in trace.get("observations").items() if isinstance(each.value, dict)]
+    for step in steps:
+        name = step.get(*_TRACE).name()
+        of_trace[name] += (
+            [step] if step.get("id").value not in [e.get("id").value for e in of_trace[name]] else []
+        )
+    scores = [(each, "") for each in records if _is_score(each)]
+    scores += [(each, name) for name, trace in traces.items() for each in trace.get("scores").items()]
+    # if a trace has only the ids of its scores, there is nothing to read
+    scores = [(each, name) for each, name in scores if isinstance(each.value, dict)]
+    _TRACE_FIELDS.count_others(gathering, [*traces.values(), *steps])
+    _SCORE_FIELDS.count_others(gathering, [score for score, _ in scores])
+    rest = sum(not _is_score(record) and not _is_trace(record) for record in records)
+    gathering.left["Records that are neither a score nor a trace, left out"] += rest
+    parts = {name: _add_trace(traces.get(name), name, each, gathering) for name, each in of_trace.items()}
+    for score, name in scores:
+        _read_score(score, name, parts, gathering)
 
 
 _STEPS = {"GENERATION": StepKind.MODEL, "TOOL": StepKind.TOOL, "RETRIEVER": StepKind.TOOL}
@@ -87,36 +109,42 @@ def _read_observation(observation: Node) -> Step:
     )  # fmt: skip
 
 
-def _add_trace(trace: Node, key: str, gathering: Gathering) -> bool:
-    """Add a trace: with its observations it is a conversation, otherwise an input and an output."""
+def _add_trace(
+    trace: Node | None, key: str, observations: list[Node], gathering: Gathering
+) -> dict[str, str]:
+    """Add a trace, and return the names of its steps by their ids.
+
+    With its observations it is a conversation, otherwise an input and an output.
+    """
+    steps = list(map(_read_observation, observations))
+    names = name_steps(steps)
+    if trace is None:
+        add_trace(gathering, key, steps, observations[0].place)
+        return names
     context = {"metadata": trace.get("metadata").text()}
-    observations = [each for each in trace.get("observations").items() if isinstance(each.value, dict)]
-    ids = len(trace.get("observations").items()) - len(observations)
-    gathering.left["Ids of observations without their content, left out"] += ids
-    if observations:
+    ids = sum(not isinstance(each.value, dict) for each in trace.get("observations").items())
+    told = "Ids of observations without their content, left out"
+    gathering.left[told] += max(0, ids - len(steps))
+    if steps:
         root = replace(_read_observation(trace), id="", order="")
-        return add_trace(
-            gathering, key, [root, *map(_read_observation, observations)], trace.place, context=context
+        add_trace(gathering, key, [root, *steps], trace.place, context=context)
+    else:
+        question, output = trace.get("input").chat(), trace.get("output").chat()
+        system = trace.get(*_MODEL, "name").name()
+        gathering.add_instance(
+            build_instance(key, question, output, system=system, context=context), trace.place
         )
-    question, output = trace.get("input").chat(), trace.get("output").chat()
-    instance = build_instance(
-        key, question, output, system=trace.get(*_MODEL, "name").name(), context=context
-    )
-    return gathering.add_instance(instance, trace.place)
+    return {step.id: names[step.id] or step.name for step in steps}
 
 
-def _read_trace(trace: Node, gathering: Gathering) -> None:
-    key = trace.get("id").name()
-    if _add_trace(trace, key, gathering):
-        for score in trace.get("scores").items():
-            if isinstance(score.value, dict):  # if the file has only their ids, there is nothing to read
-                _read_score(score, gathering, key)
-
-
-def _read_score(score: Node, gathering: Gathering, trace: str = "") -> None:
-    _SCORE_FIELDS.count_others(gathering, [score])
-    subject = score.get("subject")
-    key = score.get(*_OBSERVATION, *_TRACE).name() or subject.get("id").name() or trace
+def _read_score(score: Node, trace: str, traces: dict[str, dict[str, str]], gathering: Gathering) -> None:
+    trace = trace or score.get(*_TRACE).name()
+    part = score.get(*_OBSERVATION).name() or score.path("subject", "id").name()
+    trace = next((name for name, steps in traces.items() if part in steps), trace) if part else trace
+    key = trace if trace in traces or not part else part
+    if not key:
+        gathering.left["Scores of a session or of an experiment, left out"] += 1
+        return
     criterion = score.get("name").name()
     kind = score.get("dataType", "data_type").name().upper()
     value, words = score.get("value"), score.get("stringValue", "string_value")
@@ -144,6 +172,7 @@ def _read_score(score: Node, gathering: Gathering, trace: str = "") -> None:
         instance=key, criterion=criterion, by=who if person else f"{TOOL} {source.lower()}", person=person,
         score=number, labels=labels, comment=comment,
         saved_at=score.get("timestamp", "updatedAt", "updated_at").time(),
+        step=traces.get(key, {}).get(part, ""),
     )  # fmt: skip
     gathering.add(judgment, score.place)
 

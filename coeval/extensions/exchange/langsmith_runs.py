@@ -12,7 +12,7 @@ from pathlib import Path
 from coeval.datasets.json_nodes import Node, load_records, peek_records
 from coeval.extensions.exchange.records import ANNOTATOR, MARK, Fields, add_value, is_our_score
 from coeval.extensions.exchange.tool_files import Gathering, Judgment, tool_format
-from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace
+from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, name_steps
 
 TOOL = "LangSmith"
 _KINDS = {"llm": StepKind.MODEL, "tool": StepKind.TOOL, "retriever": StepKind.TOOL}
@@ -66,9 +66,12 @@ def _read(path: Path, gathering: Gathering) -> None:
     for trace, parts in traces.items():
         _read_trace(trace, parts, gathering)
     trace_of = {run.get("id").name(): trace for trace, parts in traces.items() for run in parts}
+    steps = {
+        run: name for parts in traces.values() for run, name in name_steps([*map(_read_run, parts)]).items()
+    }
     for record in records:
         if record.value.keys() >= _FEEDBACK:
-            _read_feedback(record, trace_of, gathering)
+            _read_feedback(record, trace_of, steps, gathering)
         elif record.value.keys() < _RUN:
             gathering.left["Records that are neither a run nor feedback, left out"] += 1
 
@@ -94,15 +97,15 @@ def _read_run(run: Node) -> Step:
     )  # fmt: skip
 
 
-def _read_feedback(feedback: Node, trace_of: dict[str, str], gathering: Gathering) -> None:
+def _read_feedback(
+    feedback: Node, trace_of: dict[str, str], steps: dict[str, str], gathering: Gathering
+) -> None:
     source = feedback.get("feedback_source")
     metadata = source.get("metadata")
     if is_our_score(gathering, metadata.get(MARK)):
         return
     run, kind = feedback.get("run_id").name(), source.get("type").name()
     trace = trace_of.get(run) or feedback.get("trace_id").name() or run
-    if run != trace:
-        gathering.left["Feedback on a step, kept for its trace"] += 1
     who = source.get("user_name", "user_id").name() or metadata.get(ANNOTATOR).name()
     person = kind in _PEOPLE or bool(who)
     correction = feedback.get("correction").text()
@@ -113,6 +116,7 @@ def _read_feedback(feedback: Node, trace_of: dict[str, str], gathering: Gatherin
         instance=trace, criterion=feedback.get("key").name(), by=who if person else f"{TOOL} {kind}".strip(),
         person=person, comment="\n".join(filter(None, told)),
         saved_at=feedback.get("modified_at", "created_at").time(),
+        step=(steps.get(run) or run) if run != trace else "",
     )  # fmt: skip
     add_value(gathering, shared, value, feedback.place)
 

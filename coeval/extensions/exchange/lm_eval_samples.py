@@ -33,9 +33,12 @@ def _read(path: Path, gathering: Gathering) -> None:
     named = _FILE.fullmatch(path.stem)
     task = named["task"] if named else path.stem
     results = path.with_name(f"results_{named['time']}.json") if named else path
-    system = load_node(results).get("model_name").name() if named and results.is_file() else ""
+    system = ""
+    if named and results.is_file():
+        system = load_node(results).get("model_name").name()
+        gathering.files += (results,)
     for sample in load_records(path):
-        metrics = " ".join(name.name() for name in sample.get("metrics").items())
+        metrics = " ".join(_list_metrics(sample))
         Fields(f"doc_id filter metrics {metrics}", "doc target arguments resps").count_others(
             gathering, [sample]
         )
@@ -64,13 +67,21 @@ def _read_sample(sample: Node, task: str, system: str, gathering: Gathering) -> 
     if not gathering.add_instance(built, sample.place):
         return
     kind = sample.get("filter").name()
-    for metric in sample.get("metrics").items():
-        score = sample.get(metric.name()).number()
-        name = metric.name() if kind in ("", "none") else f"{metric.name()} ({kind})"
+    for metric in _list_metrics(sample):
+        score = sample.get(metric).number()
+        name = metric if kind in ("", "none") else f"{metric} ({kind})"
         if score is None:
             gathering.left["Metrics that have no value for a single answer, left out"] += 1
         else:
             gathering.add(Judgment(instance=key, criterion=name, by=TOOL, score=score), sample.place)
+
+
+def _list_metrics(sample: Node) -> list[str]:
+    """Return the names of the metrics. Versions before 0.4.3 do not list them: they are the fields with numbers."""
+    names = [name.name() for name in sample.get("metrics").items()]
+    return names or [
+        name for name, value in sample.entries() if name != "doc_id" and value.number() is not None
+    ]
 
 
 def _list_parts(node: Node) -> list[Node]:

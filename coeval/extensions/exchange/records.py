@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from coeval.datasets.json_nodes import Node
+from coeval.datasets.json_nodes import Node, decode
 from coeval.datasets.tables.table import SYNONYMS, find_column
 from coeval.datasets.text import shorten
 from coeval.domain import Instance, Scale
@@ -175,12 +175,13 @@ class Fields:
 def _count_unread(
     value: object, parent: str, read: frozenset[str], kept: frozenset[str], unread: Counter[str]
 ) -> None:
+    value = decode(value)
     if isinstance(value, list):
         for entry in value:
             _count_unread(entry, parent, read, kept, unread)
     for name, inner in value.items() if isinstance(value, dict) else ():
         names = {name, f"{parent}.{name}"}
-        if inner in (None, "", [], {}) or names & kept:
+        if decode(inner) in (None, "", [], {}) or names & kept:
             continue
         if names & read:
             _count_unread(inner, name, read, kept, unread)

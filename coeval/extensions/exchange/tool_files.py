@@ -68,6 +68,8 @@ class Judgment:
     opened_at: str = ""
     saved_at: str = ""
     active_ms: int | None = None
+    step: str = ""
+    """The name of the step of a trace that was judged; empty for the whole trace."""
 
 
 NONE = "none"
@@ -207,6 +209,8 @@ class Gathering:
     """The common fields of each item that a person submitted, and the questions that this person answered."""
     choices: dict[str, None] = field(default_factory=dict)
     """The questions with options, in order of appearance."""
+    empty: set[str] = field(default_factory=set)
+    """The names of the answers without a text."""
 
     def add_instance(self, instance: Instance, place: str) -> bool:
         """Add an answer, and return whether it has a text. Answers without a text are left out.
@@ -215,6 +219,7 @@ class Gathering:
         """
         if not instance.output.strip():
             self.left["Answers without a text, left out"] += 1
+            self.empty.add(instance.external_id)
             return False
         for text in (instance.input, instance.output, instance.reference, *instance.context.values()):
             check_text(text, place)
@@ -246,6 +251,11 @@ class Gathering:
             )
         for text in (judgment.criterion, judgment.comment, *(passage for _, passage in judgment.marks)):
             check_text(text, place)
+        if judgment.instance in self.empty:
+            self.left["Scores of answers without a text, left out"] += 1
+            return
+        if judgment.step:
+            self.left["Scores of a step, kept for its trace"] += 1
         self.judgments.append(judgment)
 
     def open(self) -> Source:
@@ -262,6 +272,7 @@ class Gathering:
                 "import that file."
             )
         # content that appears in two files counts once
+        self._name_steps()
         judgments = list(spread_labels(dict.fromkeys([*self.judgments, *self._list_not_chosen()])))
         scales, notes = self._choose_scales(judgments)
         kept = [judgment for judgment in judgments if judgment.criterion in scales]
@@ -283,6 +294,19 @@ class Gathering:
             submissions=tuple(submissions),
             notes=(*notes, *(f"{what}: {count:,}." for what, count in self.left.items() if count)),
         )
+
+    def _name_steps(self) -> None:
+        """Add the step to the criterion of a score, if somebody scored several parts of a trace by this criterion."""
+        parts: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        for each in self.judgments:
+            parts[each.instance, each.criterion, each.by].add(each.step)
+        several = {criterion for (_, criterion, _), steps in parts.items() if len(steps) > 1}
+        for place, each in enumerate(self.judgments):
+            if each.step and each.criterion in several:
+                name = f"{each.criterion} ({each.step})"
+                self.judgments[place] = replace(each, criterion=name)
+                if each.criterion in self.scales:
+                    self.scales.setdefault(name, self.scales[each.criterion])
 
     def _list_not_chosen(self) -> Iterator[Judgment]:
         """Yield a judgment with the label "none" for each choice that a person submitted without an option.
@@ -456,6 +480,10 @@ def tool_format(name: str, title: str, tool: str, recognise: Recognise, read: Re
         gathering.files = tuple(files)
         for file in files:
             read(file, gathering)
+        if path.is_dir():
+            rest = [file.name for file in sorted(path.iterdir()) if file not in gathering.files]
+            told = f"Files and folders that are not of {tool} ({shorten(', '.join(rest), 300)}), left out"
+            gathering.left[told] = len(rest)
         return gathering.open()
 
     return Format(name, title, fits=lambda path, columns: fits(path, recognise), open=open_files)

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 
-from coeval.datasets.json_nodes import Node
-from coeval.datasets.text import parse_json
+from coeval.datasets.json_nodes import Node, decode
 from coeval.domain.tasks import CALL, MAX_ROLE, RESULT, Turn, is_chat, parse_messages, render_chat
 from coeval.extensions.exchange.tool_files import Gathering, build_instance
 
@@ -92,16 +92,6 @@ def read_words(node: Node) -> str:
     return Node(value, node.place).text()
 
 
-def decode(value: object) -> object:
-    """Return the value of a JSON text; return any other value unchanged."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{", '"'):
-        try:
-            return parse_json(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
-
-
 def _find_messages(value: object, depth: int = 8) -> list[dict[str, object]] | None:
     """Return the messages of a list or an object, wherever a framework keeps them; None if there are none."""
     value = decode(value)
@@ -135,6 +125,22 @@ def _first_present(fields: Mapping[str, object], *names: str) -> object:
     return next((fields[name] for name in names if fields.get(name) is not None), None)
 
 
+def name_steps(steps: Sequence[Step]) -> dict[str, str]:
+    """Return the name of each step by its id; a name that occurs again also has a number, and the root has none.
+
+    >>> name_steps(())
+    {}
+    """
+    ids = {step.id for step in steps}
+    seen: Counter[str] = Counter()
+    names = {}
+    for step in sorted(steps, key=lambda step: step.order):
+        seen[step.name] += 1
+        number = f" {seen[step.name]}" if seen[step.name] > 1 else ""
+        names[step.id] = f"{step.name}{number}" if step.parent in ids else ""
+    return names
+
+
 def write_conversation(steps: Sequence[Step]) -> tuple[list[Turn], Step]:
     """Return the turns of a trace, and its outermost step.
 
@@ -155,10 +161,27 @@ def write_conversation(steps: Sequence[Step]) -> tuple[list[Turn], Step]:
                 turns.append(turn)
         if step.kind is StepKind.MODEL:
             turns += read_turns(step.made, "assistant")
-    if not any(turn.role in _BEFORE for turn in turns):
-        turns = [*read_turns(root.given, "user"), *turns]
+    turns = _put_question_first(turns, read_turns(root.given, "user"))
     said = {_key(turn)[1] for turn in turns}
     return [*turns, *(turn for turn in read_turns(root.made, "assistant") if _key(turn)[1] not in said)], root
+
+
+def _put_question_first(turns: list[Turn], asked: list[Turn]) -> list[Turn]:
+    """Return the turns with the trace's input before them, if a tool ran before a model, or the models lack a part."""
+    head = list(takewhile(lambda turn: turn.role in _BEFORE, turns))
+    if not head:
+        before = takewhile(lambda turn: turn.role not in ("assistant", "reasoning"), turns)
+        asked = [*(turn for turn in before if turn.role == "system" and turn not in asked), *asked]
+    elif not any(turn.role == "system" and turn not in head for turn in asked):
+        return turns
+    first = Counter(map(_key, asked))
+    rest = []
+    for turn in turns:
+        if first[_key(turn)]:
+            first[_key(turn)] -= 1
+        else:
+            rest.append(turn)
+    return [*asked, *rest]
 
 
 def _list_inputs(step: Step) -> list[Turn]:

@@ -161,7 +161,7 @@ def test_langsmith_feedback_on_a_step_is_for_its_trace(tmp_path: Path) -> None:
     (tmp_path / "a_feedback.json").write_text(json.dumps(feedback))
     study = load_study(tmp_path, slug="t")
     assert study.submissions[0].instance == step["trace_id"]
-    assert "Feedback on a step, kept for its trace: 1." in study.notes
+    assert "Scores of a step, kept for its trace: 1." in study.notes
 
 
 def test_helm(tmp_path: Path) -> None:
