@@ -14,7 +14,7 @@ from coeval.errors import InputError, NotAllowedError, NotGivenError, StaleError
 from coeval.extensions.spans import annotation, queries
 from coeval.extensions.spans.annotation import SentSheet, Where
 from coeval.extensions.spans.report import Changes, compare_spans
-from coeval.extensions.spans.rows import SentSpan, arrange, plant_span, settle
+from coeval.extensions.spans.rows import SentSpan, arrange, settle
 from coeval.extensions.spans.typology import Side, Span, load_typology
 from coeval.rules.arms import Aliases, Design
 from coeval.usecases.access import OPERATOR
@@ -209,42 +209,9 @@ def test_drafts_can_be_waited_for(context) -> None:
     assert end.instance is None and end.waits and end.task.id == task.id
 
 
-def test_a_planted_span_looks_like_the_others_and_stays_as_it_is(context) -> None:
-    make_span_study(context)
-    set_design(context, OPERATOR, SLUG, Design(planted_share=1.0))
-    ana = add_annotator(context, "Ana")
-    sheet = open_first(context, ana)
-    assert sheet.planted is not None and len(sheet.shown) == 4 and sheet.planted in sheet.shown
-    assert not any(sheet.planted.overlap(one) for one in DRAFT)
-    assert list(sheet.shown) == arrange(sheet.shown)
-    assert open_first(context, ana).planted == sheet.planted
-    rows = [
-        SentSpan(at, Action.DELETE if one == sheet.planted else Action.APPROVE)
-        for at, one in enumerate(sheet.shown, 1)
-    ]
-    saved = annotation.save_spans(context, ana, SLUG, sent(sheet, rows))
-    assert [row.action for row in saved.rows if row.planted] == [Action.DELETE]
-
-
-def test_planted_spans_are_drawn_by_their_share_and_never_over_another() -> None:
-    drawn = [plant_span("seed", 1, n, 0.3, DRAFT, OUTPUT, WMT) for n in range(400)]
-    spans = [one for one in drawn if one]
-    assert 80 < len(spans) < 160
-    for one in spans:
-        start, end = one.edges
-        assert not any(one.overlap(each) for each in DRAFT) and OUTPUT[start:end].strip() == OUTPUT[start:end]
-        assert (start == 0 or not OUTPUT[start - 1].isalnum()) and (
-            end == len(OUTPUT) or not OUTPUT[end].isalnum()
-        )
-    assert plant_span("seed", 1, 1, 1.0, (), OUTPUT, WMT) is None
-    assert plant_span("seed", 1, 1, 1.0, [Span(0, len(OUTPUT), "minor", "Other")], OUTPUT, WMT) is None
-
-
 def test_two_spans_may_overlap_and_differ() -> None:
     a, b = find(OUTPUT, "rote Haus"), find(OUTPUT, "Haus steht")
-    rows = settle(
-        (), None, [SentSpan(None, Action.ADD, a), SentSpan(None, Action.ADD, b)], WMT, SOURCE, OUTPUT
-    )
+    rows = settle((), [SentSpan(None, Action.ADD, a), SentSpan(None, Action.ADD, b)], WMT, SOURCE, OUTPUT)
     assert [row.span for row in rows] == [a, b]
 
 
@@ -260,4 +227,4 @@ def test_saves_survive_a_kill_and_a_person_can_be_taken_out(context) -> None:
         assert other.execute("SELECT count(*) FROM spans_submission").fetchone() == (1,)
     with context.store.write() as db:
         removed = remove_person(db, ana.id)
-    assert removed["spans_submission"] == 1 and removed["spans_planted"] >= 1
+    assert removed["spans_submission"] == 1

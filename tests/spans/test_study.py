@@ -104,12 +104,12 @@ def test_the_commands(context, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_actions_of_an_import_are_those_of_a_save() -> None:
-    from coeval.extensions.spans.study import _rows
+    from coeval.extensions.spans.rows import match_spans
     from coeval.extensions.spans.typology import Span
 
     draft = (Span(0, 4, "minor"), Span(10, 14, "major"), Span(20, 24, "minor"), Span(30, 34, "minor"))
     saved = (Span(0, 4, "minor"), Span(10, 14, "minor"), Span(21, 28, "minor"), Span(50, 51, "minor"))
-    rows = _rows(draft, saved)
+    rows = match_spans(draft, saved)
     assert [row.action for row in rows] == [
         Action.APPROVE,
         Action.REVISE,

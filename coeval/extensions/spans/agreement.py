@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from coeval.extensions.spans.annotations import Annotation, Collection, pair_up
 from coeval.extensions.spans.typology import Side, Span, Typology
-from coeval.stats.clusters import DOCUMENTS, cut, sums_interval
+from coeval.stats.agreement.alpha import krippendorff_alpha
+from coeval.stats.clusters import DOCUMENTS, cut, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
-from coeval.stats.rating_matrix import Numbers
+from coeval.stats.rating_matrix import Numbers, encode_ratings
 
 TOKEN = re.compile(
     r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W_\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+|[^\w\s]|_+"
@@ -26,7 +26,6 @@ TOKEN = re.compile(
 
 NOT_TWICE = "no segment has marks from at least two people"
 NO_TEXT = "the texts are unknown, so there are no tokens"
-CONSTANT = "every token has the same mark, so agreement is undefined"
 
 
 def find_tokens(text: str) -> list[tuple[int, int]]:
@@ -40,8 +39,8 @@ def find_tokens(text: str) -> list[tuple[int, int]]:
 
 def label_tokens(annotation: Annotation, typology: Typology, side: Side = Side.OUTPUT) -> list[int]:
     """Return the severity of each token: 0 without a mark, otherwise from 1 in the order of the typology's weights."""
-    order = sorted({one.weight for one in typology.severities})
-    ranks = {one.name.casefold(): 1 + order.index(one.weight) for one in typology.severities}
+    order = sorted({severity.weight for severity in typology.severities})
+    ranks = {severity.name.casefold(): 1 + order.index(severity.weight) for severity in typology.severities}
     tokens = find_tokens(annotation.text(side))
     labels = [0] * len(tokens)
     for span in annotation.spans:
@@ -55,56 +54,32 @@ def label_tokens(annotation: Annotation, typology: Typology, side: Side = Side.O
     return labels
 
 
-def _alphas(rows: Numbers, distance: Numbers) -> Numbers:
-    """Return alpha for each replicate from its coincidences (replicates x categories squared)."""
-    size = len(distance)
-    tables = rows.reshape(-1, size, size)
-    totals = tables.sum(axis=2)
-    n = totals.sum(axis=1)
-    observed = (tables * distance).sum(axis=(1, 2)) * (n - 1)
-    expected = np.einsum("ri,ij,rj->r", totals, distance, totals)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(expected > 0, 1 - observed / expected, np.nan)
-
-
-def _coincidences(labels: Sequence[Sequence[int]], size: int) -> Numbers:
-    """Return the coincidence matrix of one text from the annotators' labels of its tokens."""
-    table = np.zeros((size, size))
-    for a, b in combinations(labels, 2):
-        np.add.at(table, (np.asarray(a, dtype=int), np.asarray(b, dtype=int)), 1.0)
-    return (table + table.T) / (len(labels) - 1)
-
-
 def measure_alpha(collection: Collection, typology: Typology, *, severities: bool = False) -> Estimate:
     """Return token-level nominal alpha, for marked or not or for severities, with its interval over documents."""
     shared = {key: group for key, group in pair_up(collection.annotations).items() if len(group) > 1}
     if not shared:
         return Estimate.undefined(NOT_TWICE)
-    size = len(typology.severities) + 2 if severities else 2
-    sums: dict[str, Numbers] = defaultdict(lambda: np.zeros((size, size)))
-    tokens = 0
+    people: dict[str, int] = {}
+    annotators: list[int] = []
+    units: list[int] = []
+    marks: list[int] = []
+    documents: list[str] = []
     for key, group in shared.items():
-        texts = {one.output for one in group if one.output}
-        if len(texts) != 1:
+        group = [annotation for annotation in group if annotation.output]
+        if len(group) < 2 or len({annotation.output for annotation in group}) > 1:
             continue
-        labels = [label_tokens(one, typology) for one in group if one.output]
-        if len(labels) < 2:
-            continue
-        tokens += len(labels[0])
-        plain = labels if severities else [[min(label, 1) for label in one] for one in labels]
-        sums[collection.document_of(key)] += _coincidences(plain, size)
-    if not tokens:
+        for annotation in group:
+            labels = label_tokens(annotation, typology)
+            marks += labels if severities else [min(label, 1) for label in labels]
+            units += range(len(documents), len(documents) + len(labels))
+            annotators += [people.setdefault(annotation.annotator, len(people))] * len(labels)
+        documents += [collection.document_of(key)] * len(labels)
+    if not documents:
         return Estimate.undefined(NO_TEXT)
-    rows = np.array([table.ravel() for table in sums.values()])
-    distance = 1 - np.eye(size)
-    value = float(_alphas(rows.sum(axis=0)[None, :], distance)[0])
-    details = {"n_units": tokens, "n_segments": len(shared), "level": "nominal", "unit": "token"}
-    if np.isnan(value):
-        return Estimate.undefined(CONSTANT, **details)
-    spread = cut(
-        sums_interval(rows, lambda given: _alphas(given, distance), DOCUMENTS, value=value), -1.0, 1.0
-    )
-    return Estimate(value, **details, **spread)
+    tokens = range(len(documents))
+    ratings = encode_ratings(annotators, units, np.array(marks, dtype=float), tuple(people), tokens)
+    clusters = parse_clusters(documents, len(documents), DOCUMENTS)
+    return krippendorff_alpha(ratings, "nominal", clusters=clusters).having(n_segments=len(shared))
 
 
 # Precision and recall against a reference.
@@ -113,7 +88,7 @@ HALF = 0.5
 """The credit for a character that both mark with different severities, as in WMT's 2023 task."""
 
 
-def compare_with_reference(found: Collection, reference: Collection) -> dict[str, Estimate]:
+def compare_with_reference(collection: Collection, reference: Collection) -> dict[str, Estimate]:
     """Return precision, recall and F1 by characters and by spans, with intervals over documents.
 
     By characters, a different severity gets half the credit. By spans, a span counts as found if it shares a character
@@ -122,18 +97,17 @@ def compare_with_reference(found: Collection, reference: Collection) -> dict[str
     """
     gold = {key: group[0] for key, group in pair_up(reference.annotations).items()}
     sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(7))
-    for key, group in pair_up(found.annotations).items():
-        for one in group if key in gold else ():
-            sums[reference.document_of(key)] += _overlaps(one.spans, gold[key].spans)
+    for key, group in pair_up(collection.annotations).items():
+        for annotation in group if key in gold else ():
+            sums[reference.document_of(key)] += _overlaps(annotation.spans, gold[key].spans)
     rows = np.array(list(sums.values())).reshape(-1, 7)
     if not len(rows):
-        reason = "no segment is in both"
-        return {name: Estimate.undefined(reason) for name in _RATIOS}
+        return dict.fromkeys(_RATIOS, Estimate.undefined("no segment is in both"))
+    details: dict[str, Any] = {"n_spans": int(rows[:, 4].sum()), "n_reference": int(rows[:, 6].sum())}
     estimates = {}
     for name, ratio in _RATIOS.items():
         with np.errstate(invalid="ignore", divide="ignore"):
             value = float(ratio(rows.sum(axis=0)[None, :])[0])
-            details: dict[str, Any] = {"n_spans": int(rows[:, 4].sum()), "n_reference": int(rows[:, 6].sum())}
             if np.isnan(value):
                 estimates[name] = Estimate.undefined("there is no span", **details)
                 continue
@@ -142,16 +116,17 @@ def compare_with_reference(found: Collection, reference: Collection) -> dict[str
     return estimates
 
 
-def _overlaps(mine: Sequence[Span], gold: Sequence[Span]) -> Numbers:
+def _overlaps(spans: Sequence[Span], gold: Sequence[Span]) -> Numbers:
     """Return seven numbers: credit, marked characters, reference characters, correct spans, spans, found
     reference spans, and reference spans.
     """
-    ours, theirs = _by_character(mine), _by_character(gold)
-    credit = sum(1.0 if severity == theirs[at] else HALF for at, severity in ours.items() if at in theirs)
-    own, reference = [one for one in mine if one.placed], [one for one in gold if one.placed]
-    right = sum(any(one.overlap(other) for other in reference) for one in own)
-    hit = sum(any(one.overlap(other) for other in own) for one in reference)
-    return np.array([credit, len(ours), len(theirs), right, len(own), hit, len(reference)], dtype=float)
+    marked, wanted = _by_character(spans), _by_character(gold)
+    credit = sum(1.0 if severity == wanted[at] else HALF for at, severity in marked.items() if at in wanted)
+    placed, reference = [span for span in spans if span.placed], [span for span in gold if span.placed]
+    correct = sum(any(span.overlap(other) for other in reference) for span in placed)
+    hit = sum(any(span.overlap(other) for other in placed) for span in reference)
+    sizes = [len(marked), len(wanted), correct, len(placed), hit, len(reference)]
+    return np.array([credit, *sizes], dtype=float)
 
 
 def _by_character(spans: Sequence[Span]) -> Mapping[tuple[Side, int], str]:

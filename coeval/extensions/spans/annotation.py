@@ -21,7 +21,6 @@ from coeval.extensions.spans.rows import (
     SpanRow,
     arrange,
     check_score,
-    plant_span,
     settle,
 )
 from coeval.extensions.spans.typology import Span, Typology
@@ -53,7 +52,6 @@ class Sheet:
     system: str = ""
     draft: SpanDraft | None = None
     shown: tuple[Span, ...] = ()
-    planted: Span | None = None
     awaits_first: bool = False
     """True if the person must mark spans before the draft is shown."""
     unread: bool = False
@@ -172,7 +170,7 @@ def _open(db: Database, person: Person, task: Task, where: Where) -> Sheet:
     )
     if not design.hide_systems and sheet.instance:
         sheet = replace(sheet, system=sheet.instance.system)
-    return _show_draft(db, person, sheet, run, design.planted_share)
+    return _show_draft(db, sheet, run)
 
 
 def _find(db: Database, person: Person, task: Task, where: Where, waited: int) -> Assignment | None:
@@ -195,9 +193,7 @@ def _find(db: Database, person: Person, task: Task, where: Where, waited: int) -
     return find(after) or find(0)
 
 
-def _show_draft(
-    db: Database, person: Person, sheet: Sheet, run: SpanRun | None, planted_share: float
-) -> Sheet:
+def _show_draft(db: Database, sheet: Sheet, run: SpanRun | None) -> Sheet:
     """Return the sheet with the draft for this person: the saved one's draft, or else the newest run's."""
     assert sheet.assignment is not None and sheet.instance is not None
     arm, saved, instance = sheet.assignment.arm, sheet.saved, sheet.instance
@@ -212,19 +208,7 @@ def _show_draft(
         return replace(sheet, unread=True)
     if arm is Arm.FIRST and saved is None:
         return replace(sheet, awaits_first=True)
-    planted = None
-    if arm is Arm.ASSISTED:
-        drawn = queries.get_planted(db, person.id, instance.id)
-        if drawn is None:
-            seed = tasks.get_seed(db, sheet.task.id)
-            planted = plant_span(
-                seed, person.id, instance.id, planted_share, draft.spans, instance.output, sheet.typology
-            )
-            queries.record_planted(db, person.id, instance.id, draft.id, planted)
-        elif drawn[0] == draft.id:
-            planted = drawn[1]
-    shown = arrange([*draft.spans, planted] if planted else draft.spans)
-    return replace(sheet, draft=draft, shown=tuple(shown), planted=planted)
+    return replace(sheet, draft=draft, shown=tuple(arrange(draft.spans)))
 
 
 @use_case(EVERYONE)
@@ -252,9 +236,7 @@ def save_spans(context: Context, person: Person, slug: str, sent: SentSheet) -> 
         assert sheet.assignment is not None and sheet.instance is not None
         if sheet.revision != sent.revision or (sheet.draft.id if sheet.draft else None) != sent.draft:
             raise StaleError(tr(STALE))
-        rows = settle(
-            sheet.shown, sheet.planted, sent.rows, sheet.typology, sheet.instance.input, sheet.instance.output
-        )
+        rows = settle(sheet.shown, sent.rows, sheet.typology, sheet.instance.input, sheet.instance.output)
         worked_until = submissions.get_worked_until(db, person.id, "spans_submission")
         saved = queries.record_submission(db, _build(sheet, person, sent, rows, worked_until))
         policies.saved(db, person, task)

@@ -34,8 +34,6 @@ class Annotation:
     """``assisted`` with a draft, ``blind`` without one, empty if unknown."""
     draft: tuple[Span, ...] | None = None
     """The spans of the displayed draft; None if there was no draft, or if the file does not contain it."""
-    false: tuple[Span, ...] = ()
-    """The planted spans of the draft, which mark words without an error."""
     seconds: float | None = None
     saved_at: str = ""
     name: str = ""
@@ -60,20 +58,20 @@ def score_annotation(annotation: Annotation, typology: Typology) -> float | None
 
 def score_segments(annotations: Iterable[Annotation], typology: Typology) -> dict[tuple[str, int], float]:
     """Return the mean score of each (system, segment) over its annotators, without segments that have no score."""
-    given: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for one in annotations:
-        score = score_annotation(one, typology)
+    by_segment: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for annotation in annotations:
+        score = score_annotation(annotation, typology)
         if score is not None:
-            given[one.key].append(score)
-    return {key: fmean(scores) for key, scores in given.items()}
+            by_segment[annotation.key].append(score)
+    return {key: fmean(scores) for key, scores in by_segment.items()}
 
 
 def pair_up(annotations: Iterable[Annotation]) -> dict[tuple[str, int], list[Annotation]]:
     """Return the annotations of each segment, one per annotator."""
-    found: dict[tuple[str, int], dict[str, Annotation]] = defaultdict(dict)
-    for one in annotations:
-        found[one.key].setdefault(one.annotator, one)
-    return {key: list(by.values()) for key, by in found.items()}
+    segments: dict[tuple[str, int], dict[str, Annotation]] = defaultdict(dict)
+    for annotation in annotations:
+        segments[annotation.key].setdefault(annotation.annotator, annotation)
+    return {key: list(by_annotator.values()) for key, by_annotator in segments.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ class Collection:
 
     @property
     def systems(self) -> list[str]:
-        return sorted({one.system for one in self.annotations})
+        return sorted({annotation.system for annotation in self.annotations})
 
     def document_of(self, key: tuple[str, int]) -> str:
         """Return the document of a segment; a segment without one is its own document."""
@@ -98,7 +96,7 @@ class Collection:
         Raises:
             InputError: nothing is left.
         """
-        left = tuple(one for one in self.annotations if one.arm == arm)
+        left = tuple(annotation for annotation in self.annotations if annotation.arm == arm)
         if not left:
             raise InputError(f"No annotation remains for {arm}: choose another arm.")
         return replace(self, annotations=left)
@@ -107,4 +105,5 @@ class Collection:
 def collect(annotations: Iterable[Annotation], notes: Iterable[str] = ()) -> Collection:
     """Return a collection with the documents that the annotations name."""
     kept = tuple(annotations)
-    return Collection(kept, {one.segment: one.document for one in kept if one.document}, tuple(notes))
+    documents = {annotation.segment: annotation.document for annotation in kept if annotation.document}
+    return Collection(kept, documents, tuple(notes))

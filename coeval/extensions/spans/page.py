@@ -87,7 +87,7 @@ def _save(context: Context, request: Request, slug: str, payload: SentSheet) -> 
 
 
 def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
-    """Return a sheet for the browser, without revealing planted spans or hidden systems."""
+    """Return a sheet for the browser, without revealing hidden systems."""
     instance, saved = sheet.instance, sheet.saved
     shown: Json = {
         "task": {

@@ -56,16 +56,6 @@ CREATE TABLE spans_draft (
 ) STRICT;
 CREATE INDEX spans_draft_newest ON spans_draft(run, instance, id);
 CREATE INDEX spans_draft_by_instance ON spans_draft(instance);
--- A span planted in the draft that one person sees of one instance; an empty text says that none was.
-CREATE TABLE spans_planted (
-  annotator INTEGER NOT NULL REFERENCES annotator(id),
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  draft INTEGER NOT NULL REFERENCES spans_draft(id),
-  span_json TEXT NOT NULL,
-  PRIMARY KEY (annotator, instance)
-) STRICT;
-CREATE INDEX spans_planted_by_instance ON spans_planted(instance);
-CREATE INDEX spans_planted_by_draft ON spans_planted(draft);
 -- One save of one person's spans of one instance. The highest revision counts, unless it was the first look.
 CREATE TABLE spans_submission (
   id INTEGER PRIMARY KEY,
@@ -246,21 +236,6 @@ def add_drafts(db: Database, run: int, drafts: Iterable[SpanDraft]) -> None:
                 for one in portion
             ],
         )
-
-
-def get_planted(db: Database, annotator: int, instance: int) -> tuple[int, Span | None] | None:
-    """Return this person's draft and its planted span; None if nothing was drawn yet."""
-    sql = "SELECT draft, span_json FROM spans_planted WHERE annotator = ? AND instance = ?"
-    row = get_row(db, sql, [annotator, instance])
-    if row is None:
-        return None
-    return row["draft"], span_from_json(json.loads(row["span_json"])) if row["span_json"] else None
-
-
-def record_planted(db: Database, annotator: int, instance: int, draft: int, span: Span | None) -> None:
-    text = to_json(asdict(span)) if span else ""
-    values = {"annotator": annotator, "instance": instance, "draft": draft, "span_json": text}
-    append_all(db, "spans_planted", [values])
 
 
 def _submission(row: dict[str, Any]) -> SpanSubmission:

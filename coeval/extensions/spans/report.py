@@ -1,9 +1,9 @@
-"""The statistics of a collection of spans: scores, agreement, changes to the draft, and planted errors."""
+"""The statistics of a collection of spans: scores, agreement, and changes to the draft."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from coeval.extensions.spans.agreement import compare_with_reference, measure_alpha
 from coeval.extensions.spans.annotations import Collection, score_segments
+from coeval.extensions.spans.rows import match_spans
 from coeval.extensions.spans.typology import Scoring, Span, Typology
-from coeval.stats.clusters import DOCUMENTS, PEOPLE, cut, mean_interval, parse_clusters, sums_interval
+from coeval.stats.clusters import DOCUMENTS, cut, mean_interval, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate, Spelled, plain
 from coeval.stats.rating_matrix import Numbers
 
@@ -44,89 +45,52 @@ def compare_spans(draft: Sequence[Span], saved: Sequence[Span]) -> Changes:
     >>> compare_spans(draft, [Span(0, 4, "minor"), Span(10, 18, "major"), Span(30, 33, "minor")])
     Changes(kept=1, moved=1, relabelled=0, deleted=1, added=1)
     """
-    left, rest = list(saved), list(draft)
     counts: Counter[str] = Counter()
-    tests: list[tuple[str, Callable[[Span, Span], bool]]] = [
-        ("kept", lambda one, other: one.same_place(other) and one.same_kind(other)),
-        ("relabelled", lambda one, other: one.same_place(other)),
-    ]
-    for name, fits in tests:
-        for one in list(rest):
-            found = next((other for other in left if fits(one, other)), None)
-            if found is not None:
-                counts[name] += 1
-                left.remove(found)
-                rest.remove(one)
-    for one in list(rest):
-        best = max(left, key=one.overlap, default=None)
-        if best is not None and one.overlap(best):
+    for row in match_spans(draft, saved):
+        if row.was is None:
+            counts["added"] += 1
+        elif not row.stays:
+            counts["deleted"] += 1
+        elif not row.span.same_place(row.was):
             counts["moved"] += 1
-            left.remove(best)
-            rest.remove(one)
-    return Changes(**counts, deleted=len(rest), added=len(left))
+        else:
+            counts["kept" if row.span.same_kind(row.was) else "relabelled"] += 1
+    return Changes(**counts)
 
 
 def count_changes(collection: Collection) -> Estimates:
     """Return the shares of spans that people kept, moved, relabelled, deleted and added.
 
-    The first four are shares of the drafted spans, the last one of the saved spans. Planted spans are left out.
+    The first four are shares of the drafted spans, the last one of the saved spans.
     """
     sums: dict[str, Numbers] = defaultdict(lambda: np.zeros(len(CHANGES)))
-    for one in collection.annotations:
-        if one.draft is None:
-            continue
-        false = list(one.false)
-        changes = compare_spans([span for span in one.draft if span not in false], _without(one.spans, false))
-        sums[collection.document_of(one.key)] += [getattr(changes, name) for name in CHANGES]
+    for annotation in collection.annotations:
+        if annotation.draft is not None:
+            changes = compare_spans(annotation.draft, annotation.spans)
+            sums[collection.document_of(annotation.key)] += [getattr(changes, name) for name in CHANGES]
     rows = np.array(list(sums.values())).reshape(-1, len(CHANGES))
     estimates = {}
     for place, name in enumerate(CHANGES):
         parts = slice(0, 4) if name != "added" else [0, 1, 2, 4]
-        estimates[name] = _share(rows, place, parts, DOCUMENTS, NOBODY)
+        estimates[name] = _share(rows, place, parts)
     return estimates
 
 
 Estimates = dict[str, Estimate]
 
 
-def _without(spans: Iterable[Span], false: Sequence[Span]) -> list[Span]:
-    return [span for span in spans if not any(span.same_place(one) for one in false)]
-
-
-def _share(rows: Numbers, top: int, parts: Any, kind: str, reason: str) -> Estimate:
-    """Return one column's share of several columns, with an interval that treats rows as clusters."""
+def _share(rows: Numbers, top: int, parts: Any) -> Estimate:
+    """Return one column's share of several columns, with an interval that treats rows as documents."""
     if not len(rows) or not rows[:, parts].sum():
-        return Estimate.undefined(reason)
+        return Estimate.undefined(NOBODY)
 
-    def ratio(given: Numbers) -> Numbers:
+    def ratio(sums: Numbers) -> Numbers:
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(given[:, top] / given[:, parts].sum(axis=1))
+            return np.asarray(sums[:, top] / sums[:, parts].sum(axis=1))
 
     value = float(ratio(rows.sum(axis=0)[None, :])[0])
-    spread = cut(sums_interval(rows, ratio, kind, value=value), 0.0, 1.0)
+    spread = cut(sums_interval(rows, ratio, DOCUMENTS, value=value), 0.0, 1.0)
     return Estimate(value, n=int(rows[:, parts].sum()), **spread)
-
-
-def measure_planted(collection: Collection) -> Estimates:
-    """Return how often people deleted planted spans, and other spans of the same drafts, over people."""
-    false: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
-    true: dict[str, Numbers] = defaultdict(lambda: np.zeros(2))
-    for one in collection.annotations:
-        planted = [span for span in one.false if span in (one.draft or ())]
-        if planted:
-            gone = sum(not any(span.overlap(saved) for saved in one.spans) for span in planted)
-            false[one.annotator] += (gone, len(planted) - gone)
-            changes = compare_spans(_without(one.draft or (), planted), one.spans)
-            true[one.annotator] += (changes.deleted, changes.drafted - changes.deleted)
-    return {
-        "false spans deleted": _of_people(false),
-        "other spans of these drafts deleted": _of_people(true),
-    }
-
-
-def _of_people(sums: dict[str, Numbers]) -> Estimate:
-    rows = np.array(list(sums.values())).reshape(-1, 2)
-    return _share(rows, 0, slice(0, 2), PEOPLE, "no span was planted in a draft")
 
 
 def measure_systems(collection: Collection, typology: Typology) -> dict[str, Estimate]:
@@ -147,47 +111,41 @@ def measure_systems(collection: Collection, typology: Typology) -> dict[str, Est
     )
 
 
+def _spell(estimates: Mapping[str, Estimate], *names: str) -> dict[str, Spelled]:
+    return {label: Spelled(estimate, names) for label, estimate in estimates.items()}
+
+
 def describe(
     collection: Collection, typology: Typology, reference: Collection | None = None
 ) -> dict[str, Any]:
     """Return all statistics of a collection, in sections of named estimates."""
     marked = collection.annotations
-    spans = [span for one in marked for span in one.spans]
-    seconds = [one.seconds for one in marked if one.seconds is not None]
-    unscored = Counter(one.unscored for one in marked if one.unscored)
+    spans = [span for annotation in marked for span in annotation.spans]
+    seconds = [annotation.seconds for annotation in marked if annotation.seconds is not None]
+    alphas = {
+        "token alpha, marked or not": measure_alpha(collection, typology),
+        "token alpha, severity": measure_alpha(collection, typology, severities=True),
+    }
+    compared = compare_with_reference(collection, reference) if reference else {}
+    is_esa = typology.scoring is Scoring.ESA
     return {
         "typology": typology.title,
-        "score": "0 to 100, given after the spans"
-        if typology.scoring is Scoring.ESA
-        else "minus the weights",
+        "score": "0 to 100, given after the spans" if is_esa else "minus the weights",
         "annotations": len(marked),
-        "segments": len({one.key for one in marked}),
-        "documents": len({collection.document_of(one.key) for one in marked}),
-        "annotators": len({one.annotator for one in marked}),
-        "arms": dict(Counter(one.arm or "not stated" for one in marked)),
-        "unscored": dict(unscored),
+        "segments": len({annotation.key for annotation in marked}),
+        "documents": len({collection.document_of(annotation.key) for annotation in marked}),
+        "annotators": len({annotation.annotator for annotation in marked}),
+        "arms": dict(Counter(annotation.arm or "not stated" for annotation in marked)),
+        "unscored": dict(Counter(annotation.unscored for annotation in marked if annotation.unscored)),
         "spans": len(spans),
         "severities": dict(Counter(span.severity for span in spans).most_common()),
         "categories": dict(Counter(span.category for span in spans if span.category).most_common()),
         "spans_per_segment": len(spans) / len(marked) if marked else None,
         "seconds_per_span": sum(seconds) / len(spans) if seconds and spans else None,
-        "systems": {
-            name: Spelled(one, ("n",)) for name, one in measure_systems(collection, typology).items()
-        },
-        "agreement": {
-            "token alpha, marked or not": Spelled(
-                measure_alpha(collection, typology), ("n_units", "n_segments")
-            ),
-            "token alpha, severity": Spelled(
-                measure_alpha(collection, typology, severities=True), ("n_units", "n_segments")
-            ),
-        },
-        "draft": {name: Spelled(one, ("n",)) for name, one in count_changes(collection).items()},
-        "planted": {name: Spelled(one, ("n",)) for name, one in measure_planted(collection).items()},
-        "reference": {
-            name: Spelled(one, ("n_spans", "n_reference"))
-            for name, one in (compare_with_reference(collection, reference) if reference else {}).items()
-        },
+        "systems": _spell(measure_systems(collection, typology), "n"),
+        "agreement": _spell(alphas, "n_units", "n_segments"),
+        "draft": _spell(count_changes(collection), "n"),
+        "reference": _spell(compared, "n_spans", "n_reference"),
         "notes": list(collection.notes),
     }
 
@@ -197,54 +155,48 @@ def describe_study(people: Collection, drafts: Collection, typology: Typology) -
 
     If nobody worked without a draft, there is no independent reference, and the section is empty.
     """
-    blind = [one for one in people.annotations if one.arm == "blind"]
-    reference = Collection(tuple(blind), people.documents) if blind and drafts.annotations else None
-    found = describe(people, typology)
-    if reference:
-        compared = compare_with_reference(drafts, reference)
-        found["reference"] = {
-            name: Spelled(one, ("n_spans", "n_reference")) for name, one in compared.items()
-        }
-    unread = Counter(one.unscored for one in drafts.annotations if one.unscored)
-    return found | {"unscored": dict(unread), "drafts": len(drafts.annotations)}
+    blind = tuple(annotation for annotation in people.annotations if annotation.arm == "blind")
+    report = describe(people, typology)
+    if blind and drafts.annotations:
+        compared = compare_with_reference(drafts, Collection(blind, people.documents))
+        report["reference"] = _spell(compared, "n_spans", "n_reference")
+    unread = Counter(draft.unscored for draft in drafts.annotations if draft.unscored)
+    return report | {"unscored": dict(unread), "drafts": len(drafts.annotations)}
 
 
 SECTIONS = (
     ("systems", "Systems (mean of segment scores)"),
     ("agreement", "Agreement of annotators"),
     ("draft", "Changes to the drafted spans"),
-    ("planted", "Planted errors"),
     ("reference", "Comparison with the reference"),
 )
 
 
-def write_lines(found: dict[str, Any]) -> list[str]:
+def write_lines(report: dict[str, Any]) -> list[str]:
     """Return the statistics as lines of text, with the reason for each undefined value."""
     lines = [
-        f"{found['typology']}: {found['annotations']:,} annotations of {found['segments']:,} segments in "
-        f"{found['documents']:,} documents by {found['annotators']:,} annotators; {found['spans']:,} spans."
+        f"{report['typology']}: {report['annotations']:,} annotations of {report['segments']:,} segments in "
+        f"{report['documents']:,} documents by {report['annotators']:,} annotators; {report['spans']:,} spans."
     ]
     for name, title in SECTIONS:
-        if found[name]:
+        if report[name]:
             lines += ["", f"{title}:"]
-            lines += [f"  {label:<40} {_write_value(one)}" for label, one in found[name].items()]
-    if found["unscored"]:
-        lines += ["", "Unscored:"] + [f"  {n:,}: {reason}" for reason, n in found["unscored"].items()]
-    return lines + [""] * bool(found["notes"]) + found["notes"]
+            lines += [f"  {label:<40} {_write_value(figure)}" for label, figure in report[name].items()]
+    if report["unscored"]:
+        lines += ["", "Unscored:"] + [f"  {n:,}: {reason}" for reason, n in report["unscored"].items()]
+    return lines + [""] * bool(report["notes"]) + report["notes"]
 
 
-def _write_value(one: Spelled) -> str:
-    if not one.value.defined:
-        return f"undefined: {one.value.reason}"
-    low, high = one.value.ci
+def _write_value(figure: Spelled) -> str:
+    if not figure.value.defined:
+        return f"undefined: {figure.value.reason}"
+    low, high = figure.value.ci
     interval = f" [{low:.3f}, {high:.3f}]" if low == low else " (no interval)"
-    n = next(
-        (f", n = {one.get(name):,}" for name in ("n", "n_units", "n_spans") if one.get(name) is not None), ""
-    )
-    over = f" over {one.get('clusters'):,} {one.get('resampled')}" if one.get("clusters") else ""
-    return f"{one.value:.3f}{interval}{over}{n}"
+    count = next(filter(None, map(figure.get, ("n", "n_units", "n_spans"))), None)
+    over = f" over {figure.get('clusters'):,} {figure.get('resampled')}" if figure.get("clusters") else ""
+    return f"{figure.value:.3f}{interval}{over}" + (f", n = {count:,}" if count else "")
 
 
-def to_json(found: dict[str, Any]) -> Any:
+def to_json(report: dict[str, Any]) -> Any:
     """Return the statistics in JSON types."""
-    return plain(found)
+    return plain(report)

@@ -5,7 +5,7 @@ The browser sends the place of a drafted span in the list that was shown, never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,15 +15,10 @@ from coeval.domain import MAX_REMARK, Action
 from coeval.errors import InputError
 from coeval.extensions.spans.typology import Scoring, Side, Span, Typology
 from coeval.language import tr, trn
-from coeval.rules.arms import draw_share
 from coeval.rules.evaluation_rows import Exact, Id
 
 MAX_SPANS = 500
 """The largest number of spans in one segment."""
-
-SALT = "false span"
-NEAR = 8
-"""The smallest length in characters of a planted span if there is no drafted span to match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,6 @@ class SpanRow:
     action: Action
     span: Span
     was: Span | None = None
-    planted: bool = False
 
     @property
     def stays(self) -> bool:
@@ -51,31 +45,23 @@ class SpanRow:
 
 
 def arrange(spans: Iterable[Span]) -> list[Span]:
-    """Sort spans in the order of the screen: spans of the input, then of the output, then without a place.
-
-    A planted span is sorted among the others, so that its position does not reveal it.
-    """
+    """Sort spans in the order of the screen: spans of the input, then of the output, then without a place."""
     return sorted(
         spans,
-        key=lambda one: (
-            not one.placed,
-            one.side is Side.OUTPUT,
-            one.start or 0,
-            one.end or 0,
-            one.severity,
-            one.category,
-            one.note,
+        key=lambda span: (
+            not span.placed,
+            span.side is Side.OUTPUT,
+            span.start or 0,
+            span.end or 0,
+            span.severity,
+            span.category,
+            span.note,
         ),
     )
 
 
 def settle(
-    shown: Sequence[Span],
-    planted: Span | None,
-    sent: Sequence[SentSpan],
-    typology: Typology,
-    source: str,
-    output: str,
+    shown: Sequence[Span], sent: Sequence[SentSpan], typology: Typology, source: str, output: str
 ) -> tuple[SpanRow, ...]:
     """Return the stored lines of a save, each compared with the draft.
 
@@ -87,17 +73,17 @@ def settle(
     if len(sent) > MAX_SPANS + len(shown):
         raise InputError(tr("There are more than {most} spans: delete some.", most=MAX_SPANS))
     decided: dict[int, SentSpan] = {}
-    rows: list[SpanRow] = []
-    for one in sent:
-        if one.at is None:
-            if one.span is None:
+    added: list[SpanRow] = []
+    for line in sent:
+        if line.at is None:
+            if line.span is None:
                 raise InputError(tr("A span has no place: reload the page and try again."))
-            rows.append(SpanRow(None, Action.ADD, typology.check_span(_checked(one.span), source, output)))
-        elif not 1 <= one.at <= len(shown) or one.at in decided:
+            added.append(SpanRow(None, Action.ADD, typology.check_span(_checked(line.span), source, output)))
+        elif not 1 <= line.at <= len(shown) or line.at in decided:
             raise InputError(tr("A line does not belong to this draft: reload the page and try again."))
         else:
-            decided[one.at] = one
-    open_lines = sum(one.action is None for one in decided.values()) + len(shown) - len(decided)
+            decided[line.at] = line
+    open_lines = sum(line.action is None for line in decided.values()) + len(shown) - len(decided)
     if open_lines:
         raise InputError(
             trn(
@@ -106,26 +92,57 @@ def settle(
                 open_lines,
             )
         )
-    kept = [_decide(decided[at], was, planted, typology, source, output) for at, was in enumerate(shown, 1)]
-    spans = [row.span for row in (*kept, *rows) if row.stays]
+    rows = [_decide(decided[at], was, typology, source, output) for at, was in enumerate(shown, 1)] + added
+    spans = [row.span for row in rows if row.stays]
     if len(set(spans)) < len(spans):
         raise InputError(tr("Two spans are the same: delete one of them."))
-    return (*kept, *rows)
+    return tuple(rows)
 
 
-def _decide(
-    one: SentSpan, was: Span, planted: Span | None, typology: Typology, source: str, output: str
-) -> SpanRow:
-    assert one.at is not None and one.action is not None
-    is_planted = planted is not None and was == planted
-    if one.action is Action.REVISE and one.span is not None:
-        span = _checked(one.span)
+def _decide(line: SentSpan, was: Span, typology: Typology, source: str, output: str) -> SpanRow:
+    assert line.at is not None and line.action is not None
+    if line.action is Action.REVISE and line.span is not None:
+        span = _checked(line.span)
         if span.same_place(was) and span.same_kind(was) and span.note == was.note:
-            return SpanRow(one.at, Action.APPROVE, was, was, is_planted)
-        return SpanRow(one.at, Action.REVISE, typology.check_span(span, source, output), was, is_planted)
-    if one.action not in (Action.APPROVE, Action.DELETE):
+            return SpanRow(line.at, Action.APPROVE, was, was)
+        return SpanRow(line.at, Action.REVISE, typology.check_span(span, source, output), was)
+    if line.action not in (Action.APPROVE, Action.DELETE):
         raise InputError(tr("A line has an invalid action: reload the page and try again."))
-    return SpanRow(one.at, one.action, was, was, is_planted)
+    return SpanRow(line.at, line.action, was, was)
+
+
+def match_spans(draft: Sequence[Span], saved: Iterable[Span]) -> list[SpanRow]:
+    """Return the lines that turn a draft into the saved spans.
+
+    Each drafted span is matched to at most one saved span: an equal one, else one of the same place and kind, else
+    one of the same place, else the one with the largest overlap in the same text.
+
+    >>> [str(row.action) for row in match_spans([Span(0, 4, "minor"), Span(5, 9, "minor")], [Span(0, 4, "major")])]
+    ['revise', 'delete']
+    """
+    left = list(saved)
+    rows: dict[int, SpanRow] = {}
+    fits: tuple[Callable[[Span, Span], bool], ...] = (
+        lambda span, was: span == was,
+        lambda span, was: span.same_place(was) and span.same_kind(was),
+        lambda span, was: span.same_place(was),
+    )
+    for fit in fits:
+        for at, was in enumerate(draft, 1):
+            match = None if at in rows else next((span for span in left if fit(span, was)), None)
+            if match is not None:
+                left.remove(match)
+                rows[at] = SpanRow(at, Action.APPROVE if match == was else Action.REVISE, match, was)
+    for at, was in enumerate(draft, 1):
+        best = max(left, key=was.overlap, default=None)
+        if at in rows:
+            continue
+        if best is None or not was.overlap(best):
+            rows[at] = SpanRow(at, Action.DELETE, was, was)
+            continue
+        left.remove(best)
+        rows[at] = SpanRow(at, Action.REVISE, best, was)
+    return [*(rows[at] for at in sorted(rows)), *(SpanRow(None, Action.ADD, span) for span in left)]
 
 
 def _checked(span: Span) -> Span:
@@ -147,50 +164,6 @@ def check_score(score: float | None, typology: Typology) -> float | None:
     return float(score)
 
 
-def plant_span(
-    seed: str,
-    annotator: int,
-    instance: int,
-    share: float,
-    draft: Sequence[Span],
-    output: str,
-    typology: Typology,
-) -> Span | None:
-    """Draw a span to plant on unmarked words of this person's draft; None if no error is planted.
-
-    It has the severity and category of a drafted span, so that it looks genuine.
-    """
-    if draw_share(seed, SALT, annotator, instance) >= share or not draft:
-        return None
-    model = draft[int(draw_share(seed, SALT, "model", annotator, instance) * len(draft))]
-    length = (model.edges[1] - model.edges[0]) if model.placed and model.side is Side.OUTPUT else NEAR
-    taken = [one.edges for one in draft if one.placed and one.side is Side.OUTPUT]
-    places = [
-        (start, end)
-        for start, end in _list_phrases(output, length)
-        if not any(start < b and a < end for a, b in taken)
-    ]
-    if not places:
-        return None
-    start, end = places[int(draw_share(seed, SALT, "place", annotator, instance) * len(places))]
-    offered = {one.name for one in typology.categories if one.side is Side.OUTPUT}
-    category = model.category if not offered or model.category in offered else sorted(offered)[0]
-    return Span(start, end, model.severity, category)
-
-
-def _list_phrases(text: str, length: int) -> list[tuple[int, int]]:
-    """Return the shortest run of whole words with at least that length, for each first word."""
-    from coeval.extensions.spans.agreement import find_tokens
-
-    words = [place for place in find_tokens(text) if text[place[0]].isalnum()]
-    phrases = []
-    for start, _ in words:
-        end = next((last for _, last in words if last - start >= length), None)
-        if end is not None:
-            phrases.append((start, end))
-    return phrases
-
-
 def span_from_json(value: Mapping[str, Any]) -> Span:
     return Span(
         value["start"], value["end"], value["severity"], value["category"], Side(value["side"]), value["note"]
@@ -199,4 +172,4 @@ def span_from_json(value: Mapping[str, Any]) -> Span:
 
 def row_from_json(value: Mapping[str, Any]) -> SpanRow:
     was = span_from_json(value["was"]) if value["was"] else None
-    return SpanRow(value["at"], Action(value["action"]), span_from_json(value["span"]), was, value["planted"])
+    return SpanRow(value["at"], Action(value["action"]), span_from_json(value["span"]), was)

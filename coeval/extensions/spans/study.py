@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from coeval.datasets import source_of
-from coeval.domain import Action, Arm, Instance, Person, Study, Task
+from coeval.domain import Arm, Instance, Person, Study, Task
 from coeval.errors import InputError
 from coeval.extensions.spans import esa_csv, mqm_tsv, queries
 from coeval.extensions.spans.annotation import set_typology
 from coeval.extensions.spans.annotations import MODEL, Annotation, Collection, collect
 from coeval.extensions.spans.queries import SpanDraft, SpanRun, SpanSubmission
 from coeval.extensions.spans.reading import Further, SpanFormat
-from coeval.extensions.spans.rows import SpanRow, arrange
+from coeval.extensions.spans.rows import arrange, match_spans
 from coeval.extensions.spans.typology import Span, Typology, load_typology
 from coeval.store import Database
 from coeval.store.engines.database import chunks
@@ -164,36 +164,12 @@ def _write_save(
             draft=draft.id if draft else None,
             arm=Arm.ASSISTED if assisted else Arm.BLIND,
             revision=last.revision + 1 if last else 1,
-            rows=tuple(_rows(draft.spans if draft else (), one.spans)),
+            rows=tuple(match_spans(draft.spans if draft else (), one.spans)),
             score=one.score,
             submitted_at=one.saved_at,
         ),
     )
     return True
-
-
-def _rows(draft: tuple[Span, ...], saved: tuple[Span, ...]) -> list[SpanRow]:
-    """Return the lines that turn a draft into the saved spans, matched by place, then by overlap."""
-    left = list(saved)
-    rows: list[SpanRow] = []
-    rest: list[tuple[int, Span]] = []
-    for at, was in enumerate(draft, 1):
-        same = next((span for span in left if span == was), None)
-        same = same or next((span for span in left if span.same_place(was)), None)
-        if same is None:
-            rest.append((at, was))
-            continue
-        left.remove(same)
-        rows.append(SpanRow(at, Action.APPROVE if same == was else Action.REVISE, same, was))
-    for at, was in rest:
-        best = max(left, key=was.overlap, default=None)
-        if best is None or not was.overlap(best):
-            rows.append(SpanRow(at, Action.DELETE, was, was))
-            continue
-        left.remove(best)
-        rows.append(SpanRow(at, Action.REVISE, best, was))
-    rows.sort(key=lambda row: row.at or 0)
-    return [*rows, *(SpanRow(None, Action.ADD, span) for span in left)]
 
 
 @use_case(TEAM)
@@ -263,7 +239,6 @@ def _build(instance: Instance, segments: Mapping[int, int], name: str, one: Span
         score=one.score,
         arm=str(one.arm),
         draft=shown if one.draft is not None else None,
-        false=tuple(row.was for row in one.rows if row.planted and row.was is not None),
         seconds=None if one.active_ms is None else one.active_ms / 1000,
         saved_at=one.submitted_at,
     )
