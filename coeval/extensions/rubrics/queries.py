@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -96,8 +96,8 @@ def list_untaken(db: Database, task: int) -> list[dict[str, Any]]:
     if is_in_use(db, "rubrics"):
         sql += " AND NOT EXISTS (SELECT 1 FROM rubrics_taken t WHERE t.instance = i.id)"
     sql += " ORDER BY i.position"
-    found = rows(db, sql, [task, f'%"{COLUMN}"%'])
-    return [row for row in found if COLUMN in json.loads(row["context_json"])]
+    candidates = rows(db, sql, [task, f'%"{COLUMN}"%'])
+    return [row for row in candidates if COLUMN in json.loads(row["context_json"])]
 
 
 def record_taken(db: Database, instance: int) -> None:
@@ -113,10 +113,10 @@ def add_criteria(
     first, at = scalar(db, highest, [instance]) + 1, now()
     added = [
         {
-            "instance": instance, "position": position, "text": one.text, "points": one.points, "axis": one.axis,
-            "tags_json": to_json(list(one.tags)), "run": run, "rung": rung, "created_at": at,
+            "instance": instance, "position": position, "text": rubric.text, "points": rubric.points,
+            "axis": rubric.axis, "tags_json": to_json(list(rubric.tags)), "run": run, "rung": rung, "created_at": at,
         }
-        for position, one in enumerate(rubrics, first)
+        for position, rubric in enumerate(rubrics, first)
     ]  # fmt: skip
     if added:
         append_all(db, "rubrics_criterion", added)
@@ -142,10 +142,10 @@ def list_task_criteria(db: Database, task: int) -> dict[int, list[Criterion]]:
         "SELECT c.* FROM rubrics_criterion c JOIN instance i ON i.id = c.instance WHERE i.task = ?"
         " ORDER BY i.position, c.position"
     )
-    found: dict[int, list[Criterion]] = {}
+    by_instance: dict[int, list[Criterion]] = {}
     for row in rows(db, sql, [task]):
-        found.setdefault(row["instance"], []).append(_criterion(row))
-    return found
+        by_instance.setdefault(row["instance"], []).append(_criterion(row))
+    return by_instance
 
 
 @read(bool)
@@ -194,15 +194,11 @@ def get_shown_run(db: Database, task: int) -> Run | None:
 
 
 def record_judgments(db: Database, run: int, judgments: Iterable[Judgment]) -> None:
-    at = now()
-    added = [
-        {
-            "run": run, "criterion": one.criterion, "value": one.value, "explanation": one.explanation,
-            "evidence_json": to_json(list(one.evidence)), "reason": one.reason, "raw": one.raw, "rung": one.rung,
-            "created_at": at,
-        }
-        for one in judgments
-    ]  # fmt: skip
+    added = []
+    for judgment in judgments:
+        stored = asdict(judgment)
+        evidence, _ = stored.pop("evidence"), stored.pop("id")
+        added.append(stored | {"run": run, "evidence_json": to_json(evidence), "created_at": now()})
     if added:
         append_all(db, "rubrics_judgment", added)
 
@@ -214,16 +210,9 @@ NEWEST = (
 
 
 def _judgment(row: dict[str, Any]) -> Judgment:
-    return Judgment(
-        criterion=row["criterion"],
-        value=row["value"],
-        explanation=row["explanation"],
-        evidence=tuple(json.loads(row["evidence_json"])),
-        reason=row["reason"],
-        raw=row["raw"],
-        id=row["id"],
-        rung=row["rung"],
-    )
+    evidence = tuple(json.loads(row["evidence_json"]))
+    stored = {field.name: row[field.name] for field in fields(Judgment) if field.name != "evidence"}
+    return Judgment(**stored, evidence=evidence)
 
 
 def list_judgments(db: Database, run: int, instance: int | None = None) -> dict[int, Judgment]:
@@ -242,25 +231,12 @@ def count_attempts(db: Database, run: int) -> dict[int, int]:
 
 
 def record_submission(db: Database, submission: Submission) -> None:
-    mine = {
-        "annotator": submission.annotator,
-        "instance": submission.instance,
-        "revision": submission.revision,
-    }
-    insert(
-        db, "rubrics_submission", uid=submission.uid, arm=submission.arm, run=submission.run,
-        opened_at=submission.opened_at, active_ms=submission.active_ms, submitted_at=submission.submitted_at, **mine,
-    )  # fmt: skip
-    added = [
-        mine | {
-            "place": place, "criterion": line.criterion, "action": line.action, "text": line.text,
-            "points": line.points, "axis": line.axis, "reason": line.reason, "value": line.value,
-            "evidence": line.evidence, "judgment": line.judgment,
-        }
-        for place, line in enumerate(submission.lines, 1)
-    ]  # fmt: skip
-    if added:
-        append_all(db, "rubrics_line", added)
+    stored = asdict(submission)
+    lines = stored.pop("lines")
+    insert(db, "rubrics_submission", **stored)
+    key = {name: stored[name] for name in ("annotator", "instance", "revision")}
+    if lines:
+        append_all(db, "rubrics_line", [key | {"place": n} | line for n, line in enumerate(lines, 1)])
 
 
 LINES = """
@@ -281,10 +257,9 @@ def _submissions(db: Database, where: str, order: str, values: dict[str, Any]) -
     for row in rows(db, sql, values):
         key = row.pop("instance"), row.pop("annotator"), row.pop("revision")
         lines.setdefault(key, []).append(Line(**row))
-    found = rows(db, f"SELECT s.* FROM rubrics_submission s JOIN instance i ON i.id = s.instance WHERE {where} "
-                     f"ORDER BY {order}", values)  # fmt: skip
+    sql = f"SELECT s.* FROM rubrics_submission s JOIN instance i ON i.id = s.instance WHERE {where} ORDER BY {order}"
     submissions = []
-    for row in found:
+    for row in rows(db, sql, values):
         del row["id"]
         key = row["instance"], row["annotator"], row["revision"]
         submissions.append(Submission(**row, lines=tuple(lines.get(key, ()))))
@@ -295,14 +270,14 @@ def _submissions(db: Database, where: str, order: str, values: dict[str, Any]) -
 def get_submission(db: Database, annotator: int, instance: int) -> Submission | None:
     """Return a person's latest save for an instance."""
     where = f"s.annotator = :annotator AND s.instance = :instance AND {IN_FORCE}"
-    found = _submissions(db, where, "s.revision", {"annotator": annotator, "instance": instance})
-    return found[0] if found else None
+    newest = _submissions(db, where, "s.revision", {"annotator": annotator, "instance": instance})
+    return newest[0] if newest else None
 
 
 @read(lambda: None)
 def get_by_uid(db: Database, uid: str) -> Submission | None:
-    found = _submissions(db, "s.uid = :uid", "s.revision", {"uid": uid})
-    return found[0] if found else None
+    stored = _submissions(db, "s.uid = :uid", "s.revision", {"uid": uid})
+    return stored[0] if stored else None
 
 
 @read(list)

@@ -29,15 +29,15 @@ class RubricsStudy:
 
     @property
     def by_id(self) -> dict[int, Criterion]:
-        return {one.id: one for each in self.criteria.values() for one in each}
+        return {criterion.id: criterion for criteria in self.criteria.values() for criterion in criteria}
 
     def list_labels(self) -> Iterator[Label]:
         """Return each person's judgment on each criterion, with the judge's verdict on the same wording."""
-        known = self.by_id
+        by_id = self.by_id
         for submission in self.submissions:
             instance = self.instances[submission.instance]
             for line in submission.lines:
-                criterion = known.get(line.criterion or 0)
+                criterion = by_id.get(line.criterion or 0)
                 # a revised wording is a different statement, so the judge's verdict on the draft does not apply
                 same = criterion is not None and (not line.text or line.text == criterion.rubric.text)
                 judged = self.judgments.get(criterion.id) if criterion and same else None
@@ -52,7 +52,6 @@ class RubricsStudy:
                     value=line.value,
                     judge=judged.value if judged else None,
                     shown=line.judgment is not None and judged is not None and line.judgment == judged.id,
-                    arm=submission.arm,
                 )
 
     def list_judged(self) -> list[JudgedInstance]:
@@ -62,7 +61,7 @@ class RubricsStudy:
                 instance=number,
                 document=self.instances[number].document or self.instances[number].external_id,
                 system=self.instances[number].system,
-                judged=tuple((one.rubric.points, self._value(one)) for one in criteria),
+                judged=tuple((criterion.rubric.points, self._value(criterion)) for criterion in criteria),
                 name=self.instances[number].external_id,
             )
             for number, criteria in self.criteria.items()
@@ -99,10 +98,10 @@ def read_rubrics_study(context: Context, slug: str, label: str = "") -> RubricsS
         shown = queries.get_shown_run(db, task.id)
         run = require_judging(db, task, label) if label else shown
         submissions = queries.list_submissions(db, task.id)
-        people = sorted({one.annotator for one in submissions})
+        people = sorted({submission.annotator for submission in submissions})
         return RubricsStudy(
             task=task,
-            instances={one.id: one for one in tasks.list_instances(db, task.id)},
+            instances={instance.id: instance for instance in tasks.list_instances(db, task.id)},
             criteria=queries.list_task_criteria(db, task.id),
             submissions=submissions,
             names=queries.list_names(db, people),

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 import numpy as np
-import pandas as pd
 
 from coeval.domain import Action
 from coeval.extensions.rubrics.scoring import instance_score, overall_score
 from coeval.stats.agreement.alpha import krippendorff_alpha
 from coeval.stats.clusters import DOCUMENTS, cut, mean_interval, parse_clusters, sums_interval
 from coeval.stats.estimates import Estimate
-from coeval.stats.rating_matrix import Numbers
+from coeval.stats.rating_matrix import Numbers, encode_ratings
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,6 @@ class Label:
     value: float | None
     judge: float | None = None
     shown: bool = False
-    arm: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +75,6 @@ class Agreement:
     """Alpha of people, on the criteria that at least two of them judged."""
     macro_f1: Estimate
     """The judge's F1 against each judgment of a person: the mean of F1 for "met" and for "not met"."""
-    met_by_people: Estimate
-    met_by_judge: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +102,7 @@ class RubricsReport:
     """The number of criteria without a readable judgment from the judge."""
     overall: Agreement
     axes: Mapping[str, Agreement]
-    arms: Mapping[str, Estimate]
-    """The judge's macro-F1 against people, by arm."""
     changes: Changes
-    axis_changes: Mapping[str, Changes]
     scores: Sequence[InstanceScore] = field(default_factory=list)
     people_score: Estimate = Estimate.undefined("no instance has a score from people")
     judge_score: Estimate = Estimate.undefined("no instance has a score from the judge")
@@ -121,61 +114,48 @@ def build_report(labels: Sequence[Label], judged: Sequence[JudgedInstance], judg
     """Compute all figures from people's saves and the judge's judgments."""
     axes = sorted({label.axis for label in labels if label.axis})
     scores = score_instances(labels, judged)
-    values = [value for one in judged for _, value in one.judged]
+    values = [value for instance in judged for _, value in instance.judged]
     return RubricsReport(
         judge=judge,
         n_instances=len(judged),
-        n_documents=len({one.document for one in judged}),
+        n_documents=len({instance.document for instance in judged}),
         n_criteria=len(values),
         n_labels=sum(label.value is not None for label in labels),
         unscored=sum(value is None for value in values) if judge else 0,
         overall=measure_agreement(labels),
-        axes={axis: measure_agreement([one for one in labels if one.axis == axis]) for axis in axes},
-        arms={
-            arm: macro_f1([one for one in labels if one.arm == arm])
-            for arm in sorted({one.arm for one in labels})
-        },
+        axes={axis: measure_agreement([label for label in labels if label.axis == axis]) for axis in axes},
         changes=count_changes(labels),
-        axis_changes={axis: count_changes([one for one in labels if one.axis == axis]) for axis in axes},
         scores=scores,
-        people_score=mean_score([(one.people, one.document) for one in scores], "people"),
-        judge_score=mean_score([(one.judge, one.document) for one in scores], "the judge"),
+        people_score=mean_score([(score.people, score.document) for score in scores], "people"),
+        judge_score=mean_score([(score.judge, score.document) for score in scores], "the judge"),
         difference=score_difference(scores),
     )
 
 
 def measure_agreement(labels: Sequence[Label]) -> Agreement:
     """Measure agreement on the criteria of these labels."""
-    judged = {label.unit: (label.judge, label.document) for label in labels if label.judge is not None}
     return Agreement(
         n_criteria=len({label.unit for label in labels}),
         n_people=len({label.person for label in labels}),
         alpha=people_alpha(labels),
         macro_f1=macro_f1(labels),
-        met_by_people=met_rate([(one.value, one.document) for one in labels if one.value is not None]),
-        met_by_judge=met_rate(
-            [(value, document) for value, document in judged.values() if value is not None]
-        ),
     )
 
 
 def people_alpha(labels: Sequence[Label]) -> Estimate:
     """Return Krippendorff's nominal alpha of people with an interval over documents."""
-    given = [label for label in labels if label.value is not None]
-    if not given:
+    values = {(label.person, label.unit): label.value for label in labels if label.value is not None}
+    if not values:
         return Estimate.undefined("no person has judged a criterion")
-    units = list(dict.fromkeys(label.unit for label in given))
-    place = {unit: n for n, unit in enumerate(units)}
-    people = list(dict.fromkeys(label.person for label in given))
-    table = np.full((len(people), len(units)), np.nan)
-    documents: list[str] = [""] * len(units)
-    for label in given:
-        assert label.value is not None
-        table[people.index(label.person), place[label.unit]] = label.value
-        documents[place[label.unit]] = label.document
-    clusters = parse_clusters(documents, len(units), DOCUMENTS)
-    frame = pd.DataFrame(table, index=people)
-    return krippendorff_alpha(frame, "nominal", clusters=clusters)
+    documents = {label.unit: label.document for label in labels if label.value is not None}
+    columns = {unit: n for n, unit in enumerate(documents)}
+    rows = {person: n for n, person in enumerate(dict.fromkeys(person for person, _ in values))}
+    ratings = encode_ratings(
+        [rows[person] for person, _ in values], [columns[unit] for _, unit in values],
+        np.array(list(values.values())), tuple(rows), range(len(columns)),
+    )  # fmt: skip
+    clusters = parse_clusters(list(documents.values()), len(documents), DOCUMENTS)
+    return krippendorff_alpha(ratings, "nominal", clusters=clusters)
 
 
 def macro_f1(labels: Iterable[Label]) -> Estimate:
@@ -188,95 +168,73 @@ def macro_f1(labels: Iterable[Label]) -> Estimate:
     >>> macro_f1([made, replace(made, unit=2, value=0)])  # F1 of met is 2/3, of not met 0
     0.3333333333333333
     """
-    pairs = [
-        (label.value, label.judge, label.document)
-        for label in labels
-        if label.value is not None and label.judge is not None
-    ]
+    pairs = [label for label in labels if label.value is not None and label.judge is not None]
     if not pairs:
         return Estimate.undefined("no criterion was judged by a person and by the judge", n=0)
-    rows = np.array(
-        [
-            [own and his, his and not own, own and not his, not own and not his]
-            for own, his in ((value == 1, judge == 1) for value, judge, _ in pairs)
-        ],
-        dtype=float,
-    )  # fmt: skip
-    clusters = parse_clusters([document for _, _, document in pairs], len(pairs), DOCUMENTS)
-    sums = clusters.sums(rows)
+    people, judge = (np.array([getattr(label, who) == 1 for label in pairs]) for who in ("value", "judge"))
+    rows = np.column_stack([people & judge, judge & ~people, people & ~judge, ~people & ~judge]).astype(float)
+    clusters = parse_clusters([label.document for label in pairs], len(pairs), DOCUMENTS)
     value = float(_f1(rows.sum(axis=0)[None, :])[0])
     if np.isnan(value):
         return Estimate.undefined(
             "people gave only one verdict, so one of the two F1 is undefined", n=len(pairs)
         )
-    spread = sums_interval(sums, _f1, DOCUMENTS, value=value)
+    spread = sums_interval(clusters.sums(rows), _f1, DOCUMENTS, value=value)
     return Estimate(value, n=len(pairs), **cut(spread, 0.0, 1.0))
 
 
 def _f1(sums: Numbers) -> Numbers:
     """Return the mean F1 of both verdicts for each row of (both met, only judge, only people, neither)."""
-    both, judge, people, neither = np.asarray(sums, dtype=float).T
+    met_by_both, judge, people, neither = np.asarray(sums, dtype=float).T
     with np.errstate(invalid="ignore", divide="ignore"):
-        met = np.where(both + people > 0, 2 * both / (2 * both + judge + people), np.nan)
+        met = np.where(met_by_both + people > 0, 2 * met_by_both / (2 * met_by_both + judge + people), np.nan)
         not_met = np.where(neither + judge > 0, 2 * neither / (2 * neither + judge + people), np.nan)
     return np.asarray((met + not_met) / 2)
 
 
-def met_rate(values: Sequence[tuple[float, str]]) -> Estimate:
-    """Return the share of criteria that are met."""
-    if not values:
-        return Estimate.undefined("there is no judgment", n=0)
-    return _mean(np.array([value for value, _ in values]), [document for _, document in values])
-
-
-def _mean(values: Numbers, documents: Sequence[str]) -> Estimate:
-    clusters = parse_clusters(list(documents), len(values), DOCUMENTS)
-    spread = mean_interval(values, clusters, (min(0.0, float(values.min())), 1.0))
-    return Estimate(float(values.mean()), n=len(values), **cut(spread, 0.0, 1.0))
-
-
 def score_instances(labels: Iterable[Label], judged: Iterable[JudgedInstance]) -> list[InstanceScore]:
     """Return people's and the judge's score of every instance that either has judged."""
-    own: dict[tuple[int, str], list[tuple[float, float | None]]] = defaultdict(list)
+    by_person: dict[tuple[int, str], list[tuple[float, float | None]]] = defaultdict(list)
     for label in labels:
-        kept = own[label.instance, label.person]
+        kept = by_person[label.instance, label.person]
         if label.action is not Action.DELETE:
             kept.append((label.points, label.value))
     people: dict[int, list[float]] = defaultdict(list)
-    for (instance, _), kept in own.items():
+    for (number, _), kept in by_person.items():
         score = instance_score(kept)
         if score is not None:
-            people[instance].append(score)
+            people[number].append(score)
     return [
         InstanceScore(
-            instance=one.instance,
-            document=one.document,
-            system=one.system,
-            people=fmean(people[one.instance]) if people[one.instance] else None,
-            n_people=len(people[one.instance]),
-            judge=instance_score(one.judged),
-            name=one.name,
+            instance=instance.instance,
+            document=instance.document,
+            system=instance.system,
+            people=fmean(people[instance.instance]) if people[instance.instance] else None,
+            n_people=len(people[instance.instance]),
+            judge=instance_score(instance.judged),
+            name=instance.name,
         )
-        for one in judged
+        for instance in judged
     ]
 
 
 def mean_score(scores: Iterable[tuple[float | None, str]], whose: str) -> Estimate:
     """Return the score of all instances, clipped to 0..1 as in HealthBench, with an interval over documents."""
-    known = [(score, document) for score, document in scores if score is not None]
-    if not known:
+    scored = [(score, document) for score, document in scores if score is not None]
+    if not scored:
         return Estimate.undefined(f"no instance has a score from {whose}", n=0)
-    values = np.array([score for score, _ in known])
-    found = _mean(values, [document for _, document in known])
-    return Estimate(overall_score(list(values)), **found.details)
+    values = np.array([score for score, _ in scored])
+    clusters = parse_clusters([document for _, document in scored], len(scored), DOCUMENTS)
+    spread = mean_interval(values, clusters, (min(0.0, float(values.min())), 1.0))
+    return Estimate(overall_score(list(values)), n=len(values), **cut(spread, 0.0, 1.0))
 
 
 def score_difference(scores: Iterable[InstanceScore]) -> Estimate:
     """Return the mean of the judge's score minus people's on the instances with both, not clipped."""
     pairs = [
-        (one.judge - one.people, one.document)
-        for one in scores
-        if one.judge is not None and one.people is not None
+        (score.judge - score.people, score.document)
+        for score in scores
+        if score.judge is not None and score.people is not None
     ]
     if not pairs:
         return Estimate.undefined("no instance has both scores", n=0)
@@ -288,14 +246,14 @@ def score_difference(scores: Iterable[InstanceScore]) -> Estimate:
 def count_changes(labels: Sequence[Label]) -> Changes:
     """Count the criteria that were kept, revised, deleted and added, and the changed verdicts."""
     actions = Counter(label.action for label in labels)
-    shown = [one for one in labels if one.shown and one.judge is not None and one.value is not None]
+    shown = [label for label in labels if label.shown and label.judge is not None and label.value is not None]
     return Changes(
         approve=actions[Action.APPROVE],
         revise=actions[Action.REVISE],
         delete=actions[Action.DELETE],
         add=actions[Action.ADD],
         verdicts_shown=len(shown),
-        verdicts_changed=sum(one.value != one.judge for one in shown),
+        verdicts_changed=sum(label.value != label.judge for label in shown),
     )
 
 
@@ -308,22 +266,22 @@ def tell(name: str, figure: Estimate) -> str:
     return f"{name}: {figure:.3f} ({interval})"
 
 
-def tell_report(found: RubricsReport) -> Iterator[str]:
+def tell_report(report: RubricsReport) -> Iterator[str]:
     """Describe the figures of all axes in lines of text."""
-    changes = found.changes
+    changes = report.changes
     yield (
-        f"{found.n_instances:,} instances of {found.n_documents:,} documents; {found.n_labels:,} judgments of "
-        f"people; judge: {found.judge or 'none'}, {found.unscored:,} criteria unscored"
+        f"{report.n_instances:,} instances of {report.n_documents:,} documents; {report.n_labels:,} judgments of "
+        f"people; judge: {report.judge or 'none'}, {report.unscored:,} criteria unscored"
     )
-    yield tell("Alpha of people", found.overall.alpha)
-    yield tell("Judge against people, macro-F1", found.overall.macro_f1)
-    yield tell("Score by people", found.people_score)
-    yield tell("Score by the judge", found.judge_score)
-    yield tell("The judge's score minus people's", found.difference)
+    yield tell("Alpha of people", report.overall.alpha)
+    yield tell("Judge against people, macro-F1", report.overall.macro_f1)
+    yield tell("Score by people", report.people_score)
+    yield tell("Score by the judge", report.judge_score)
+    yield tell("The judge's score minus people's", report.difference)
     yield (
         f"Criteria: {changes.approve:,} approved, {changes.revise:,} revised, {changes.delete:,} deleted, "
         f"{changes.add:,} added. {changes.verdicts_changed:,} of {changes.verdicts_shown:,} shown verdicts changed."
     )
-    for axis, one in found.axes.items():
-        yield tell(f"{axis}, alpha", one.alpha)
-        yield tell(f"{axis}, macro-F1", one.macro_f1)
+    for axis, agreement in report.axes.items():
+        yield tell(f"{axis}, alpha", agreement.alpha)
+        yield tell(f"{axis}, macro-F1", agreement.macro_f1)

@@ -34,10 +34,6 @@ class KnownRubrics:
         path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
         return path
 
-    @property
-    def share_met(self) -> float:
-        return sum(self.truth.values()) / len(self.truth)
-
     def count_errors(self, rate: float) -> int:
         """Return how often a judge of that rate errs."""
         outputs = {line["completion_id"]: line["completion"] for line in self.lines}
