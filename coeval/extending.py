@@ -69,7 +69,7 @@ class Extension:
     first heading.
     """
     scripts: tuple[str, ...] = ()
-    """Scripts and styles in the folder ``static``, which the study page loads after the core's own.
+    """Scripts and styles in the folder ``static``, loaded when the study page first shows a screen of an extension.
 
     A script builds a screen from the parts in ``coeval.parts``, and registers it with ``coeval.addScreen``
     (``ui/static/main.js``).

@@ -19,6 +19,7 @@ from typing import Any, TextIO
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI, Request
+from fastapi.staticfiles import StaticFiles
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Mount
 
@@ -30,15 +31,16 @@ from coeval.ui.app.ballot_routes import add_criteria_api
 from coeval.ui.app.downloads import add_downloads
 from coeval.ui.app.following import add_following
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api
-from coeval.ui.components.theme import HEAD, THEME
+from coeval.ui.components.theme import THEME
 from coeval.ui.crowd_pages.routes import add_joining
 from coeval.ui.gradio_pages import build_admin, build_main
+from coeval.ui.server.first_page import FirstPage
 from coeval.ui.server.gradio_gate import GradioGate, shorten_tracebacks
 from coeval.ui.server.guard import Guard
 from coeval.ui.server.identity import get_person, read_session
 from coeval.ui.server.language_middleware import Speaking
 from coeval.ui.server.payloads import add_error_answers
-from coeval.ui.server.plain_pages import FOLDER, VERSION, Scripts, add_help, render_tags
+from coeval.ui.server.plain_pages import FOLDER, add_help, render_tags
 from coeval.ui.server.readiness import Draining, Standby, add_health
 from coeval.ui.server.request_limits import MOST_CONNECTIONS, build_protocol
 from coeval.ui.server.signin import add_sign_in
@@ -114,8 +116,8 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
     draining = draining or Draining()
     app = FastAPI(title="CoEval", docs_url=None, redoc_url=None, openapi_url=None)
     for name, folder, _ in list_scripts():
-        app.mount(f"{STATIC}/extensions/{name}", Scripts(directory=folder), name=f"ui-{name}")
-    app.mount(STATIC, Scripts(directory=FOLDER), name="ui")
+        app.mount(f"{STATIC}/extensions/{name}", StaticFiles(directory=folder), name=f"ui-{name}")
+    app.mount(STATIC, StaticFiles(directory=FOLDER), name="ui")
     add_sign_in(app, context)
     add_health(app, context, draining)
     add_joining(app, context)
@@ -150,14 +152,14 @@ def _mount(
         path=path,
         auth_dependency=lambda request: _name(context, request, role),
         theme=THEME,
-        head=HEAD.format(static=static, version=VERSION) + ("" if role else render_tags(static)),
         max_file_size="200mb",
         **MOUNT,
     )
     mount = app.routes[-1]
     assert isinstance(mount, Mount)
     shorten_tracebacks()
-    mount.app = GradioGate(mount.app, context, role, takes_files=role is Role.OWNER)
+    page = FirstPage(blocks, static, "" if role else render_tags(static))
+    mount.app = GradioGate(mount.app, context, role, page, takes_files=role is Role.OWNER)
 
 
 def _name(context: Context, request: Request, role: Role | None = None) -> str | None:

@@ -20,6 +20,7 @@ from coeval.domain import Person, Role, Task
 from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundError
 from coeval.language import SOURCE, get_spoken, speaking, tr
 from coeval.ui.components.view import Node, View, el
+from coeval.ui.server.first_page import choose_first
 from coeval.ui.server.identity import get_person, shown
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
@@ -353,7 +354,8 @@ class Page:
     def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
         # a tab that is not always listed waits until the page has loaded
         asks = self.grouped and _asks(kind)
-        with gr.Tab(kind.title, id=kind.id, visible=not asks) as door:
+        first = None if _asks(kind) else "opens-first"  # an address may open it at once
+        with gr.Tab(kind.title, id=kind.id, visible=not asks, elem_classes=first) as door:
             if self.grouped:
                 View(el("h1", kind.title), elem_classes="page-title")
             tab = kind(self.context, self.task)
@@ -369,8 +371,10 @@ class Page:
             tab = request.query_params.get("tab")
             if tab not in wanted:
                 tab = next(kind.id for kind in self.kinds if kind.id in wanted)
-            # the first tab is open already: to open it again would load it twice
-            opened = gr.Tabs(selected=tab) if tab != self.kinds[0].id else gr.skip()
+            # to open a tab again would load it twice
+            listed = [kind.id for kind in self.kinds if not _asks(kind)]
+            first = choose_first(request.query_params.get("tab"), listed, person.role) or self.kinds[0].id
+            opened = gr.skip() if tab == first else gr.Tabs(selected=tab)
             with speaking(get_language(self.context, slug, person)):
                 picker = task_choices(self.context, person, slug)
                 corner = [*self._corner(person, slug), self._unlisted(wanted)]

@@ -13,10 +13,8 @@ from starlette.testclient import TestClient
 from coeval.domain import Study
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.ui.components.theme import HEAD
 from coeval.ui.run import build_app
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.server.plain_pages import VERSION
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
@@ -214,9 +212,6 @@ def test_a_page_is_light_and_its_scripts_are_asked_for_once(app: Any) -> None:
     with TestClient(app, base_url="http://127.0.0.1") as client:
         page = client.get("/s/demo", headers={"Accept-Encoding": "gzip"})
         script = client.get("/ui/bundle/main.js", headers={"Accept-Encoding": "gzip"})
-        theme = client.get("/theme.css?v=1")
     assert "no-store" in page.headers["Cache-Control"]
     assert script.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert theme.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert script.headers["Content-Encoding"] == "gzip" and len(script.content) > 100_000
-    assert f"bundle/main.js?v={VERSION}" in HEAD.format(static="ui/", version=VERSION)

@@ -53,17 +53,6 @@ THEME = gr.themes.Base(
     button_large_radius="9px",
 )  # fmt: skip
 
-HEAD = """
-<link rel="icon" type="image/svg+xml" href="{static}favicon.svg">
-<link rel="stylesheet" href="{static}bundle/pages.css?v={version}">
-<script>
-  /* components may be built before the modules below have loaded: they wait here */
-  window.coevalReady = (run) => window.coeval?.view ? run() : addEventListener('coeval-ready', run, {{once: true}});
-</script>
-<script type="module" src="{static}bundle/main.js?v={version}"></script>
-"""
-
-
 # The appearance of charts: colours, type, the axes of lists, legends.
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from coeval.domain import Role
+from coeval.ui.server.first_page import FirstPage
 from coeval.ui.server.identity import read_session
 from coeval.ui.server.request_limits import replay
 from coeval.ui.server.signin import check_next
@@ -32,7 +33,7 @@ from coeval.usecases.sessions import get_member, get_signed_in
 log = logging.getLogger(__name__)
 
 READ = re.compile(
-    r"/|/config|/theme\.css|/favicon\.ico|/(static|assets)/.+"
+    r"/|/config|/(theme|page)\.css|/favicon\.ico|/(static|assets)/.+"
     r"|/gradio_api/(app_id|queue/data|heartbeat/[a-z0-9]{1,40})"
 )
 WRITE = re.compile(r"/gradio_api/(queue/join|cancel|reset)")
@@ -48,8 +49,10 @@ MOST_NODES = 10_000, 1_000_000
 class GradioGate:
     """ASGI middleware around a mounted Gradio app, for people with ``role``; None admits every member."""
 
-    def __init__(self, app: ASGIApp, context: Context, role: Role | None, *, takes_files: bool) -> None:
-        self.app, self.context, self.role, self.takes_files = app, context, role, takes_files
+    def __init__(
+        self, app: ASGIApp, context: Context, role: Role | None, page: FirstPage, *, takes_files: bool
+    ) -> None:
+        self.app, self.context, self.role, self.page, self.takes_files = app, context, role, page, takes_files
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,6 +69,12 @@ class GradioGate:
             # a large event takes long to parse, so parse it outside the event loop
             refusal = await to_thread.run_sync(self._check_event, body, scope)
             receive = replay(body, receive)
+        if refusal is None and path == "/":
+            person = get_member(self.context, read_session(self.context, Request(scope)))
+            role = person.role if person else Role.ANNOTATOR
+            send = self.page.fill(send, scope["query_string"].decode("latin-1"), role)
+        if refusal is None and path == "/page.css":
+            refusal = Response(self.page.css, media_type="text/css")
         await (refusal or self.app)(scope, receive, send)
 
     def _refuse(self, scope: Scope, path: str) -> Response | None:

@@ -40,7 +40,7 @@ OWN_ONLY = re.compile(r"/(?:api|gradio_api|admin/gradio_api|download)/.*|/s/[^/]
 """Routes of our own pages, including downloads, which other sites cannot reach even by GET."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-STAMPED = ("/theme.css", "/admin/theme.css")
+STAMPED = ("/page.css", "/admin/page.css", "/assets/", "/admin/assets/", "/ui/bundle/")
 """Pages load these with a hash of their content in the address, so a browser keeps them."""
 KEPT = ("/ui/", "/static/", "/assets/", "/admin/static/", "/admin/assets/")
 """Scripts and styles, which browsers may cache; everything else is private."""
@@ -185,7 +185,7 @@ def _with_headers(
             is_page = headers.get("content-type", "").startswith("text/html")
             if is_page and headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]:
                 headers["Content-Security-Policy"] = build_policy(list_hosts())
-            if path in STAMPED:
+            if path.startswith(STAMPED) and message["status"] in (200, 206, 304):
                 headers["Cache-Control"] = IMMUTABLE
             elif not path.startswith(KEPT):
                 headers["Cache-Control"] = "no-store"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, HTMLResponse, Response
-from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from starlette.types import Scope
 
 from coeval.errors import NotFoundError
 from coeval.extending import list_extensions, list_scripts
@@ -36,20 +33,6 @@ def _hash_bundle() -> str:
 
 VERSION = _hash_bundle()
 """Part of the bundle's address, so that browsers load each version exactly once."""
-
-
-class Scripts(StaticFiles):
-    def file_response(
-        self,
-        full_path: str | os.PathLike[str],
-        stat_result: os.stat_result,
-        scope: Scope,
-        status_code: int = 200,
-    ) -> Response:
-        answer = super().file_response(full_path, stat_result, scope, status_code)
-        if Path(full_path).parent == BUNDLE:
-            answer.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-        return answer
 
 
 def render_tags(static: str) -> str:

@@ -85,6 +85,8 @@ function screen(kind, element, props, watch = () => {}, trigger = () => {}) {
     if (wanted !== language()) await speak(wanted);
     if (!OWN.includes(kind) && !makers.has(kind)) {
       waiting.set(kind, show);
+      const later = /** @type {HTMLTemplateElement | null} */ (document.querySelector('#extensions'));
+      if (later) document.head.append(later.content);
       return;
     }
     const { value } = props;

@@ -1,0 +1,94 @@
+"""The first page, in Chromium: its head names all parts that Gradio would load in chains, and the tab opens at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter, settle
+from tests.support.serving.server import Running, new_context
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with Running(new_context(tmp_path_factory.mktemp("first"), demo=True)) as live:
+        yield live
+
+
+def open_cold(page: Any, address: str) -> list[str]:
+    """Open the page with an empty cache; return the paths of all requests."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.partition("//")[2].partition("/")[2]))
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    page.goto(address)
+    return asked
+
+
+@pytest.mark.parametrize("path", ["", "admin/"])
+def test_the_head_names_every_part_that_gradio_loads(page: Any, server: Running, path: str) -> None:
+    enter(page, server.url, "Owner")
+    asked = open_cold(page, f"{server.url}/{path}")
+    settle(page)
+    named = page.evaluate(
+        "async () => [...new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html')"
+        ".querySelectorAll('link, script[src]')].map(node => new URL("
+        "node.getAttribute('href') ?? node.getAttribute('src'), document.baseURI).pathname.slice(1))"
+    )
+    parts = [address.partition("?")[0] for address in asked if "/assets/" in f"/{address}"]
+    assert parts and not set(parts) - set(named)
+    assert not [address for address in asked if "theme.css" in address or "iframeResizer" in address]
+    assert [address.partition("?")[0] for address in asked if ".css" in address] == [f"{path}page.css"]
+
+
+@pytest.mark.parametrize(("name", "tab"), [("Owner", "&tab=scrutiny"), ("Ann", "")])
+def test_a_tab_opens_without_the_first_one_before_it(page: Any, server: Running, name: str, tab: str) -> None:
+    enter(page, server.url, name)
+    bodies: list[str] = []
+    page.on("request", lambda request: bodies.append(request.post_data or ""))
+    page.goto(f"{server.url}/?task=demo{tab}")
+    page.locator(".wb[data-state=step] .rt-row").first.wait_for()
+    settle(page)
+    assert [body for body in bodies if '"Scrutiny"' in body]
+    assert not [body for body in bodies if '"Criteria"' in body]
+
+
+@pytest.mark.parametrize("tab", ["judge", "nothing", "</script><script>document.title='x'</script>"])
+def test_a_tab_that_the_person_may_not_have_does_not_open(page: Any, server: Running, tab: str) -> None:
+    enter(page, server.url, "Ann")
+    page.goto(f"{server.url}/?task=demo&tab={tab}")
+    settle(page)
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Scrutiny")
+    expect(page.locator(".toast-body")).to_have_count(0)
+    assert page.title() == "CoEval"
+
+
+def test_scripts_of_extensions_wait_for_their_first_screen(page: Any, server: Running) -> None:
+    enter(page, server.url, "Owner")
+    asked = open_cold(page, f"{server.url}/?task=demo&tab=scrutiny")
+    settle(page)
+    assert not [address for address in asked if "extensions/" in address]
+    page.goto(f"{server.url}/?task=demo&tab=spans")
+    page.wait_for_function(
+        "() => performance.getEntriesByType('resource').some(e => e.name.includes('spans.js'))"
+    )
+
+
+def test_what_is_named_by_its_content_is_kept_for_a_year(page: Any, server: Running) -> None:
+    enter(page, server.url, "Owner")
+    cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
+    with httpx.Client(base_url=server.url, cookies=cookies) as client:
+        html = client.get("/").text
+        for address in [part.partition('"')[0] for part in html.split('href="')[1:]]:
+            if "/assets/" in address or "page.css" in address or "bundle/" in address:
+                assert "immutable" in client.get(f"/{address}").headers["cache-control"], address
+        assert "immutable" not in client.get("/assets/none.js").headers.get("cache-control", "")
+    assert httpx.get(f"{server.url}/page.css").headers["cache-control"] == "no-store"
