@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import gc
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -190,8 +190,9 @@ def _review(options: argparse.Namespace) -> None:
     path: Path = options.path
     if not path.is_file():
         raise InputError(f"There is no file {path}: check the name, or the folder that you are in.")
+    options.map = _choose_columns(path, read_mapping(options.map))
     # read before anything is written, so that an unusable file leaves no database behind
-    ImportOptions(mapping=read_mapping(options.map) or None).open(path, make_slug(path.stem))
+    ImportOptions(mapping=options.map or None).open(path, make_slug(path.stem))
     settings = on_this_machine(load_settings(db=path.with_name(path.stem + ENDING)))
     if options.judge:
         settings = replace(settings, model=options.judge)
@@ -205,14 +206,27 @@ def _review(options: argparse.Namespace) -> None:
     )  # fmt: skip
 
 
+def _choose_columns(path: Path, mapping: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the column of each field as the page proposes it, and print the columns that were guessed."""
+    from coeval.datasets import FIELDS, preview
+
+    seen = preview(path, mapping=mapping or None)
+    if seen.fields != FIELDS:
+        return mapping
+    guessed = [
+        f"{field}: {column}" for field, column in seen.mapping.items() if column != mapping.get(field, field)
+    ]
+    if guessed:
+        print(f"Columns: {', '.join(guessed)} (--map field=column chooses others)", flush=True)
+    return {**seen.mapping, **mapping}
+
+
 def _prepare(context: Context, options: argparse.Namespace) -> str:
     """Import the file, draft if a model is named, and return the links to print."""
     from coeval.usecases.study_outlines import open_review, split_criteria
 
     lines = split_criteria(options.criteria or _ask_criteria(context, options.path))
-    review = open_review(
-        context, OPERATOR, options.path, lines, read_mapping(options.map), options.description
-    )
+    review = open_review(context, OPERATOR, options.path, lines, options.map, options.description)
     print(review.imported, flush=True)
     if options.judge:
         _draft(context, review.slug, options.judge)

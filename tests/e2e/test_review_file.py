@@ -160,6 +160,21 @@ def test_a_file_opened_again_keeps_its_work_and_old_links_still_open_it(
     assert [tuple(row) for row in scales] == [("Clear", 1, 5), ("Right", 0, 1)]
 
 
+@pytest.mark.slow
+def test_a_table_with_the_headings_of_other_programs_needs_no_mapping(tmp_path: Path) -> None:
+    foreign = tmp_path / "answers.csv"
+    foreign.write_text("Question,Response,Model Name\nWhy?,Because of the sun.,a\n", encoding="utf-8")
+    running = ReviewServer(foreign)
+    try:
+        printed = running.log.read_text()
+        with sqlite3.connect(running.db) as db:
+            kept = db.execute("SELECT input, output, system FROM instance").fetchall()
+    finally:
+        running.stop()
+    assert kept == [("Why?", "Because of the sun.", "a")]
+    assert "input: Question, output: Response, system: Model Name" in printed
+
+
 def test_an_unusable_file_leaves_no_database(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("question,answer_of\n1,2\n", encoding="utf-8")
