@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from coeval.extensions.judge.model.equivalence import equivalence_test
 from coeval.stats import (
     alt_test,
     correlation_difference,
@@ -31,7 +32,6 @@ from coeval.stats import (
 from coeval.stats.agreement.alpha import alpha_levels, mean_alpha
 from coeval.stats.arm_contrasts import contrast_means, find_pull
 from coeval.stats.clusters import DOCUMENTS, Clusters, sums_interval
-from coeval.stats.judges.closeness import equivalence_test
 from coeval.stats.judges.correlation import Correlations, LevelCorrelations, correlations
 from coeval.stats.judges.vector_correlation import METHODS, correlate, williams_test
 from coeval.stats.plan import betting_interval

@@ -12,6 +12,7 @@ import pytest
 
 from coeval.extensions.facets.rasch import FacetScores, fit
 from coeval.extensions.judge.learning.cross_validation import mean_over_documents, measure
+from coeval.extensions.judge.model.equivalence import equivalence_test
 from coeval.extensions.judge.runtime.system_differences import compare_systems
 from coeval.extensions.labelling.chances import drawn_difference, drawn_mean
 from coeval.extensions.labelling.corrected_judge import corrected_mean, corrected_share
@@ -30,7 +31,6 @@ from coeval.stats import (
 )
 from coeval.stats.clusters import DOCUMENTS, Clusters, mean_interval
 from coeval.stats.estimates import spell
-from coeval.stats.judges.closeness import equivalence_test
 from coeval.stats.report.draft_account import draft_account_section
 from tests.support.studies.stats_frames import make_frames
 

@@ -30,13 +30,13 @@ from coeval.extensions.judge.certificate.schema import (
     Split,
 )
 from coeval.extensions.judge.learning.cross_validation import mean_over_documents, measure, people_lines
+from coeval.extensions.judge.model.equivalence import LEVEL, equivalence_test, flip_rate
 from coeval.extensions.judge.model.fitted import find_unmoved
 from coeval.extensions.judge.model.labels import Labels
 from coeval.stats.clusters import DOCUMENTS, parse_clusters
 from coeval.stats.estimates import adjust_holm
 from coeval.stats.frames import ASSISTED, BLIND, TEAM, StudyFrames
 from coeval.stats.judges.alternative_annotator import EPSILONS
-from coeval.stats.judges.closeness import LEVEL, equivalence_test, flip_rate
 from coeval.stats.report.model_vs_model import list_judges
 from coeval.stats.report.model_vs_people import JudgeRow, choose_labels, judge_row
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from coeval.errors import InputError
 from coeval.extensions.judge.bridge.schema import Bridge
+from coeval.extensions.judge.model.equivalence import flip_rate
 from coeval.extensions.judge.model.file_schema import JudgeCriterion, JudgeFile
 from coeval.extensions.judge.model.fitted import find_unmoved, tell_unmoved
 from coeval.extensions.judge.runtime.across import tell_unlinked, widen
@@ -24,7 +25,6 @@ from coeval.extensions.judge.runtime.system_differences import (
     compare_systems,
 )
 from coeval.stats.estimates import Spelled
-from coeval.stats.judges.closeness import flip_rate
 
 LEVEL = 0.05
 MISSING = 0.2

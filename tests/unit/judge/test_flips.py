@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coeval.stats.judges.closeness import flip_rate
+from coeval.extensions.judge.model.equivalence import flip_rate
 
 
 def simulate(
