@@ -112,12 +112,9 @@ KEEP_TAB = """() => {{
 STARTED = "() => { window.coevalStarted = true; }"
 
 
-TOLD_SECONDS = 4.0
-
-
 def tell_done(text: str) -> None:
     """Show a short notice of the completed action. It may contain text that people typed."""
-    gr.Info(html.escape(text), duration=TOLD_SECONDS, title="Done")
+    gr.Info(html.escape(text))
 
 
 @contextmanager
@@ -403,7 +400,7 @@ class Page:
                     "You cannot open the task “{task}”: it may be archived, or you may not be assigned to it.",
                     task=asked[:100],
                 )
-            gr.Warning(html.escape(told), duration=None, title="")
+            gr.Warning(html.escape(told))
 
     def _list_wanted(self, person: Person, slug: str, request: gr.Request) -> set[str]:
         turned_on = list_turned_on(self.context, person, slug)

@@ -127,7 +127,7 @@ def shown(error: CoevalError) -> gr.Error:
 
     Gradio's toasts interpret markup, and a message can contain typed text, so the message is escaped.
     """
-    return gr.Error(html.escape(tell(error)), title=tr("That did not work"), print_exception=False)
+    return gr.Error(html.escape(tell(error)), print_exception=False)
 
 
 def build_sticky_cookie(settings: Settings, headers: Headers) -> str:

@@ -101,12 +101,29 @@ function screen(kind, element, props, watch = () => {}, trigger = () => {}) {
   show();
 }
 
-/** Gradio's messages are about the last action, so the next action closes them. @param {MouseEvent} event */
+const notices = new dom.Notices();
+/** The messages of the server on the page. @type {HTMLElement[]} */
+const messages = [];
+
+/** Shows Gradio's messages as the notices of all screens, and closes its own. */
+function takeMessages() {
+  for (const body of document.querySelectorAll('[data-testid=toast-body]')) {
+    const kind = ['error', 'warning'].find((name) => body.classList.contains(name));
+    for (const text of body.querySelectorAll('[data-testid=toast-text]:not([data-taken])')) {
+      text.setAttribute('data-taken', ''); // it stays for a moment, and what is added below is a change too
+      const words = text.textContent ?? '';
+      messages.push(kind ? notices.warn(words, kind) : notices.say(words));
+    }
+    /** @type {HTMLElement | null} */ (body.querySelector('[data-testid=toast-close]'))?.click();
+  }
+}
+
+/** A message of the server is about the last action, so the next action closes it. @param {MouseEvent} event */
 function endMessages(event) {
   const target = /** @type {Element} */ (event.target);
-  if (!target.closest('button, a, [role=tab], [role=option]') || target.closest('.toast-wrap')) return;
-  for (const close of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.toast-close')))
-    close.click();
+  if (!target.closest('button, a, [role=tab], [role=option]') || target.closest('.ce-corner, .toast-wrap'))
+    return;
+  for (const message of messages.splice(0)) message.remove();
 }
 
 /** The task when the picker gets the focus, because Gradio reports an input even if only the focus moves. */
@@ -116,6 +133,7 @@ function noteTask({ target }) {
 }
 
 document.addEventListener('click', endMessages, { capture: true });
+new MutationObserver(takeMessages).observe(document.body, { childList: true, subtree: true });
 document.addEventListener('focusin', noteTask);
 follow();
 window.coeval = { root: api.appRoot(), screen, view, roles, parts, addScreen };

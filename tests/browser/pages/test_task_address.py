@@ -70,4 +70,27 @@ def test_an_unknown_task_in_the_address_is_named(owner: Any, server: Running) ->
     page = owner
     for address in ("?task=gone-away", "admin/?task=gone-away"):
         page.goto(f"{server.url}/{address}")
-        expect(page.locator(".toast-body")).to_contain_text("You cannot open the task “gone-away”")
+        expect(page.locator(".ce-toast.is-warning")).to_contain_text("You cannot open the task “gone-away”")
+
+
+def test_every_message_is_a_notice_in_the_same_corner(owner: Any, server: Running) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task=gone-away&tab=tasks")
+    notice = page.locator(".ce-corner .ce-toast")
+    expect(notice).to_have_class("ce-toast is-warning")
+    places = [notice.bounding_box()]
+    page.get_by_role("button", name="Save task").click()
+    expect(notice).to_have_class("ce-toast")
+    expect(notice).to_contain_text("Saved:")
+    places.append(notice.bounding_box())
+    page.get_by_role("button", name="New task").click()
+    expect(notice).to_have_count(0)
+    page.get_by_role("button", name="Save task").click()
+    expect(notice).to_have_class("ce-toast is-error")
+    places.append(notice.bounding_box())
+    page.goto(f"{server.url}/?task=demo&tab=scrutiny")
+    page.locator(".wb[data-state=step]").wait_for()
+    page.get_by_role("button", name="Confirm and next").click()
+    places.append(notice.bounding_box())
+    assert len({round(place["x"] + place["width"]) for place in places if place}) == 1
+    assert not page.locator(".toast-wrap").is_visible()

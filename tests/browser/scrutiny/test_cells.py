@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from coeval.domain import Origin, Proposal
 from coeval.rules.arms import Design, Layout
 from coeval.usecases import criteria_rounds
+from tests.support.screens.bench import evidence, make_rows
 from tests.support.screens.ui_steps import focused, press, wait_saved
 
 if TYPE_CHECKING:
@@ -217,3 +218,29 @@ def test_the_table_is_a_grid_for_screen_readers(page: Page, bench: Bench, layout
     rows = grid.get_by_role("row").all()[1:]
     assert rows and all(row.get_by_role("rowheader").count() == 1 for row in rows)
     assert all(row.get_by_role("gridcell").count() == 4 for row in rows)
+
+
+LONG_LINE = evidence("“condensed” is hard for a child, and so is the whole sentence around it, because " * 2)
+
+
+@pytest.mark.parametrize(("layout", "width"), [(Layout.ONE, 1600), (Layout.ONE, 1180), (Layout.ALL, 1600)])
+def test_a_long_text_is_edited_across_the_table_with_the_keys_of_a_cell(
+    page: Page, bench: Bench, layout: Layout, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    bench.rows = lambda instance: (*make_rows(instance.output)[:3], LONG_LINE)
+    bench.design = Design(layout=layout)
+    bench.open_bench(page)
+    row = page.locator(".rt-row", has_text="the whole sentence").first
+    row.locator(".rt-revise").click()
+    box, table = row.locator(".rt-version textarea").bounding_box(), page.locator(".rt").first.bounding_box()
+    assert box and table and box["width"] > 0.9 * table["width"]
+    page.keyboard.type("Mine: ")
+    press(page, "Escape", "a")
+    expect(row).to_have_attribute("data-action", "approve")
+    box = row.locator(".rt-version").bounding_box()
+    assert not box or box["width"] < 0.6 * table["width"], "an approved line needs no box"
+    short = page.locator(".rt-row", has_text="is hard for a child.").first
+    short.locator(".rt-revise").click()
+    box = short.locator(".rt-version textarea").bounding_box()
+    assert box and box["width"] < 0.6 * table["width"]

@@ -402,7 +402,7 @@ class RubricsScreen {
   }
 
   buildNode() {
-    const { banner, live, corner } = this.notices;
+    const { banner, live } = this.notices;
     const card = el(
       'section',
       { class: 'ce-card', 'aria-label': tr('Criteria of this instance') },
@@ -421,7 +421,6 @@ class RubricsScreen {
       this.end,
       this.foot.node,
       live,
-      corner,
     );
   }
 

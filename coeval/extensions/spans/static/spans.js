@@ -129,7 +129,6 @@ class SpansScreen {
       this.end,
       this.work,
       this.notices.live,
-      this.notices.corner,
     );
     parts().fill(root, this.node);
     this.kept = new Kept(person, task, () =>

@@ -115,13 +115,23 @@ export function inSentence(name) {
 
 const PASS_MS = 7000;
 
+/** The corner of the page that all screens and the server share. @type {HTMLElement | null} */
+let corner = null;
+
 export class Notices {
   constructor() {
     this.live = el('div', { class: 'ce-sr', role: 'status', 'aria-live': 'polite' });
-    this.alerts = el('div', { class: 'ce-toasts', role: 'alert' });
-    this.toasts = el('div', { class: 'ce-toasts', role: 'status' });
     this.banner = el('div', { class: 'wb-banner', role: 'status' });
-    this.corner = el('div', { class: 'ce-corner' }, this.alerts, this.toasts);
+    corner ??= el(
+      'div',
+      { class: 'coeval ce-corner' },
+      el('div', { class: 'ce-toasts', role: 'alert' }),
+      el('div', { class: 'ce-toasts', role: 'status' }),
+    );
+    if (!corner.isConnected) document.body.append(corner);
+    const [alerts, toasts] = corner.children;
+    this.alerts = alerts;
+    this.toasts = toasts;
   }
 
   /** Announces a text to screen readers only. */
@@ -151,6 +161,7 @@ export class Notices {
     }
     this.toasts.append(toast);
     setTimeout(() => toast.remove(), PASS_MS);
+    return toast;
   }
 
   /** Removes the passing notices, except those that offer to undo something. */
@@ -158,18 +169,19 @@ export class Notices {
     for (const toast of [...this.toasts.children]) if (!toast.querySelector('button')) toast.remove();
   }
 
-  /** Shows an error until it is closed. The same error is shown once. */
-  warn(text) {
-    if (Array.from(this.alerts.querySelectorAll('div')).some((node) => node.dataset.text === text)) return;
+  /** Shows an error or a warning until it is closed. The same text is shown once. */
+  warn(text, kind = 'error') {
+    this.alerts.querySelector(`[data-text="${CSS.escape(text)}"]`)?.remove();
     const toast = el(
       'div',
-      { class: 'ce-toast is-error', 'data-text': text },
+      { class: `ce-toast is-${kind}`, 'data-text': text },
       el('span', { dir: 'auto' }, text),
     );
     toast.append(
       button(icon('delete'), { class: 'ce-close', 'aria-label': tr('Close'), onclick: () => toast.remove() }),
     );
     this.alerts.append(toast);
+    return toast;
   }
 
   clearWarnings() {

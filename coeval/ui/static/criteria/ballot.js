@@ -70,8 +70,8 @@ export class BallotScreen {
     this.foot.node.hidden = true;
     this.foot.build(button(tr('Keys'), { class: 'ce-btn', onclick: () => this.keys.show() }, kbd('?')));
     const place = el('div');
-    const { banner, live, corner } = this.notices;
-    this.node = el('div', { class: 'coeval' }, banner, place, this.leftOut, this.foot.node, live, corner);
+    const { banner, live } = this.notices;
+    this.node = el('div', { class: 'coeval' }, banner, place, this.leftOut, this.foot.node, live);
     fill(root, this.node);
     this.editor = this.buildEditor(place);
     this.keys = new Keys(this.node, this.commands());

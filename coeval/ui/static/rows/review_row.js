@@ -175,6 +175,7 @@ export class DraftedRow extends Row {
   describe() {
     const { action, text, new_text: newText } = this.row;
     const differs = action === 'revise' && newText.trim() && newText !== text;
+    this.widen(action === 'revise', text, newText);
     fill(this.text, ...(differs ? diffNodes(text, newText) : [text]));
     this.state.textContent = `${action ? doneText(action) : tr('to decide')}:`;
     this.boxes?.newText.setAttribute('aria-invalid', String(Boolean(this.problem()) && !newText.trim()));
@@ -291,6 +292,7 @@ export class AddedRow extends Row {
 
   describe() {
     this.node.dataset.action = 'add';
+    this.widen(true, this.row.new_text);
     this.state.textContent = `${tr('added')}: ${this.row.new_text}`;
   }
 

@@ -23,6 +23,9 @@ export function addedName(kind) {
 
 /* The parts of a review's lines: boxes that grow, groups of buttons, and the line itself. */
 
+/** The number of characters from which a text is long for a cell. */
+const LONG = 80;
+
 const KEYS = { approve: 'A', revise: 'R', delete: 'D' };
 
 /** The name of an action's button. @param {string} action */
@@ -156,6 +159,11 @@ export class Row {
   /** Begins an edit in a column. */
   edit(_column) {
     return false;
+  }
+
+  /** A long text is edited across the whole table. @param {boolean} isEdited @param {string[]} texts */
+  widen(isEdited, ...texts) {
+    this.node.classList.toggle('is-wide', isEdited && texts.some(({ length }) => length > LONG));
   }
 
   /** Whether the line is among the selected lines. */

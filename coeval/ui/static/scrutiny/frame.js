@@ -178,7 +178,6 @@ export class Frame {
       this.end,
       this.foot.node,
       this.notices.live,
-      this.notices.corner,
     );
     this.node.dataset.state = 'loading';
     fill(root, this.node);

@@ -163,7 +163,7 @@ function findAnswer() {
 
 /** Scrolls to an answer out of view, unless a message in the corner shows it. @param {Element} answer */
 function moveTo(answer) {
-  if (isOnScreen(answer) || document.querySelector('.toast-body')) return;
+  if (isOnScreen(answer) || document.querySelector('.ce-toast')) return;
   const fits = answer.getBoundingClientRect().height < window.innerHeight * 0.7;
   answer.scrollIntoView({ block: fits ? 'center' : 'start' });
 }
@@ -181,7 +181,7 @@ function showAnswer() {
 function follow({ target, type }) {
   const button = type === 'click' && target instanceof Element ? target.closest('button') : null;
   changed.clear();
-  pressed = button && button.role !== 'tab' && !button.matches('.label-wrap, .toast-close') ? button : null;
+  pressed = button && button.role !== 'tab' && !button.matches('.label-wrap, .ce-close') ? button : null;
   const before = pressed && answers.get(pressed);
   if (!before) return;
   setTimeout(() => {
