@@ -17,6 +17,7 @@ from coeval.llm.prompting.presets import PRESETS, get_preset
 
 if TYPE_CHECKING:
     from coeval.llm.running.ledger import Prices
+    from coeval.usecases.drafting.item_runs import ItemReport
     from coeval.usecases.drafting.run_settings import RunSettings
 
 INTERRUPTED = 130
@@ -189,6 +190,26 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--ablation", help="leave out all assistants (fusion only)", **flag)
     add("--retry-unscored", help="ask again about unscored drafts", **flag)
+
+
+def add_item_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a run that an extension makes; ``read_given`` reads them into its ``ItemSettings``."""
+    add = parser.add_argument
+    add("--model", help="model to use (default: the server's)")
+    add("--label", help="label of the run (default: the model); an existing run is continued")
+    add("--temperature", type=float, help="sampling temperature")
+    add("--max-tokens", type=int, metavar="N", help="token limit per answer")
+    add("--limit", type=int, metavar="N", help="ask at most N questions now")
+    add("--concurrency", type=int, metavar="N", help="number of simultaneous requests")
+    add("--retry-unscored", action="store_true", help="ask again about unscored items")
+    add("--replay", action="store_true", help="use only saved answers and send no requests")
+
+
+def report_items(options: argparse.Namespace, done: ItemReport) -> None:
+    """Print the report of such a run, and exit with 1 if it is not complete."""
+    report(options, done, [done, *(f"  {n:,} unscored: {reason}" for reason, n in done.reasons.items())])
+    if not done.complete:
+        raise SystemExit(1)
 
 
 def add_price_options(parser: argparse.ArgumentParser) -> None:

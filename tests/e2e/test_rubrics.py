@@ -14,8 +14,9 @@ import pytest
 
 from coeval.domain import Person
 from coeval.extensions.rubrics import queries
-from coeval.extensions.rubrics.drafting import RubricsRun, judge_rubrics
+from coeval.extensions.rubrics.drafting import judge_rubrics
 from coeval.extensions.rubrics.queries import Submission
+from coeval.extensions.rubrics.questions import RubricsRun
 from coeval.extensions.rubrics.reviews import get_rubrics_sheet
 from coeval.rules.arms import Design
 from coeval.store.queries import tasks

@@ -112,15 +112,15 @@ def test_a_run_is_drafted_once_and_an_unreadable_answer_is_unscored(context: Con
         connected = connect(context, stub.url)
         first = run(connected)
         # one question, and one with a second question about the answer that was not in the form
-        assert (first.drafted, first.unscored, first.spans, first.calls) == (1, 1, 1, 3)
+        assert (first.asked, first.unscored, first.written, first.calls) == (2, 1, 1, 3)
         assert "asked twice, and its answer cannot be used: it has no complete list" in "".join(first.reasons)
         assert run(connected).calls == 0 and stub.paid == 3  # nothing is left, so nothing is asked
-        again = run(connected, again=True)
+        again = run(connected, retry_unscored=True)
         # asked for another answer, not the same
         assert (again.calls, again.unscored) == (2, 1) and stub.paid == 5
         # another run asks the same questions, and the ledger answers them
         other = run(connected, label="other")
-        assert (other.calls, other.cached, other.drafted, other.unscored) == (0, 3, 1, 1) and stub.paid == 5
+        assert (other.calls, other.cached, other.written, other.unscored) == (0, 3, 1, 1) and stub.paid == 5
         with pytest.raises(InputError, match="choose another label"):
             run(connected, label="other", temperature=0.5)
     with context.store.read() as db:
@@ -137,7 +137,7 @@ def test_a_run_is_drafted_once_and_an_unreadable_answer_is_unscored(context: Con
     replayed = asyncio.run(
         draft_spans(context, OPERATOR, SLUG, SpanSettings("m", label="replayed", replay=True))
     )
-    assert (replayed.calls, replayed.cached, replayed.drafted) == (0, 3, 1)
+    assert (replayed.calls, replayed.cached, replayed.written) == (0, 3, 1)
 
 
 @pytest.mark.sqlite
@@ -150,9 +150,9 @@ def test_a_call_that_fails_is_no_draft_and_a_cut_answer_is_unscored(context: Con
         assert "cut off at the token limit. Allow more tokens" in "".join(done.reasons) and done.left == 0
         stub.reply = lambda body: Reply(status=400, message="no")
         failed = run(connected)
-        assert failed.drafted == 0 and failed.left == 1
+        assert failed.unscored == 0 and failed.left == 1
         stub.reply = lambda body: '{"errors": []}'
-        assert run(connected).drafted == 1
+        assert run(connected).left == 0
 
 
 def test_only_owners_draft(context: Context) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
-from coeval.cli.results import Parsers, report
+from coeval.cli.results import Parsers, add_item_options, read_given, report, report_items
 from coeval.errors import InputError
 from coeval.usecases.access import OPERATOR, Context
 
 if TYPE_CHECKING:
-    from coeval.extensions.rubrics.drafting import RubricsRun, RunReport
+    from coeval.extensions.rubrics.questions import RubricsRun
 
 EPILOG = "Exit codes: 0 every limit met, 3 a limit missed, 4 undecided, 1 error, 2 wrong options."
 
@@ -27,24 +28,25 @@ def add_rubrics(parsers: Parsers) -> None:
         parents=[parsers.task_reported],
         help="have a model write criteria for instances that have none",
     )
-    _add_run_options(draft)
-    draft.add_argument("--count", type=int, default=8, metavar="N", help="criteria per instance (default: 8)")
+    draft.add_argument("--count", type=int, metavar="N", help="criteria per instance (default: 8)")
     draft.set_defaults(command=_draft)
     judge = kinds.add_parser(
         "judge", parents=[parsers.task_reported], help="have a model judge every instance on its own criteria"
     )
-    _add_run_options(judge)
     judge.add_argument(
-        "--way", choices=("instance", "criterion"), default="instance",
+        "--way",
+        choices=("instance", "criterion"),
         help="scope of one question (default: instance, with all its criteria)",
-    )  # fmt: skip
-    judge.add_argument("--retry-unscored", action="store_true", help="ask again if an answer was unreadable")
+    )
     judge.add_argument(
         "--show",
         action="store_true",
         help="show these judgments to annotators (automatic for the first run)",
     )
     judge.set_defaults(command=_judge)
+    for run in (draft, judge):
+        add_item_options(run)
+        run.add_argument("--reference", action="store_true", help="show the model each instance's reference")
     show = kinds.add_parser("show", parents=[parsers.task_reported], help="show another run to annotators")
     show.add_argument("--run", required=True, metavar="LABEL", help="run to show to annotators")
     show.set_defaults(command=_show)
@@ -60,15 +62,6 @@ def add_rubrics(parsers: Parsers) -> None:
     )
     figures.set_defaults(command=_report)
     _add_gate(kinds, parsers)
-
-
-def _add_run_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", default="", help="model to use (default: the server's)")
-    parser.add_argument("--label", default="", help="label of the run (default: the model)")
-    parser.add_argument("--temperature", type=float, help="sampling temperature")
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
-    parser.add_argument("--reference", action="store_true", help="show the model each instance's reference")
-    parser.add_argument("--concurrency", type=int, metavar="N", help="number of simultaneous requests")
 
 
 def _add_gate(kinds: argparse._SubParsersAction, parsers: Parsers) -> None:
@@ -91,48 +84,26 @@ def _add_gate(kinds: argparse._SubParsersAction, parsers: Parsers) -> None:
     gate.set_defaults(command=_gate)
 
 
-def _read_settings(options: argparse.Namespace, **more: Any) -> RubricsRun:
-    from coeval.extensions.rubrics.drafting import RubricsRun
+def _read_settings(options: argparse.Namespace) -> RubricsRun:
+    from coeval.extensions.rubrics.questions import RubricsRun
 
-    if options.concurrency is not None and options.concurrency < 1:
-        raise InputError(f"The concurrency is {options.concurrency}: give 1 or more.")
-    return RubricsRun(
-        model=options.model,
-        label=options.label,
-        temperature=options.temperature,
-        max_tokens=options.max_tokens,
-        reference=options.reference,
-        concurrency=options.concurrency,
-        **more,
-    )
-
-
-def _tell(options: argparse.Namespace, done: RunReport) -> None:
-    usage = done.usage
-    found = {
-        "label": done.label, "questions": done.asked, "written": done.written, "unscored": done.unscored,
-        "failed": done.failed, "calls": usage.calls, "from_ledger": usage.cached, "message": done.message,
-        "forms": done.forms,
-    }  # fmt: skip
-    report(options, found, [done, f"{usage.calls:,} calls, {usage.cached:,} answers from the ledger"])
-    if not done.complete:
-        raise SystemExit(1)
+    return RubricsRun(**read_given(options, [member.name for member in fields(RubricsRun)]))
 
 
 def _draft(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.rubrics.drafting import draft_rubrics
 
-    settings = _read_settings(options, count=options.count)
-    _tell(options, asyncio.run(draft_rubrics(context, OPERATOR, options.task, settings)))
+    report_items(
+        options, asyncio.run(draft_rubrics(context, OPERATOR, options.task, _read_settings(options)))
+    )
 
 
 def _judge(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.rubrics.drafting import judge_rubrics
 
-    settings = _read_settings(
-        options, way=options.way, retry_unscored=options.retry_unscored, show=options.show
+    report_items(
+        options, asyncio.run(judge_rubrics(context, OPERATOR, options.task, _read_settings(options)))
     )
-    _tell(options, asyncio.run(judge_rubrics(context, OPERATOR, options.task, settings)))
 
 
 def _show(context: Context, options: argparse.Namespace) -> None:
@@ -155,7 +126,7 @@ def _status(context: Context, options: argparse.Namespace) -> None:
         f"{counts['with_criteria']:,} of {counts['instances']:,} instances have {counts['criteria']:,} criteria."
     ]
     lines += [
-        f"{one['label']}: {one['kind']}{' (shown to annotators)' if one['shown'] else ''}" for one in runs
+        f"{run['label']}: {run['kind']}{' (shown to annotators)' if run['shown'] else ''}" for run in runs
     ]
     report(options, counts | {"runs": runs}, lines)
 
@@ -165,19 +136,19 @@ def _report(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.rubrics.statistics import tell_report
     from coeval.stats.estimates import spell
 
-    found = get_rubrics_report(context, OPERATOR, options.task, options.run)
-    report(options, spell(found) if options.json else found, tell_report(found))
+    figures = get_rubrics_report(context, OPERATOR, options.task, options.run)
+    report(options, spell(figures) if options.json else figures, tell_report(figures))
 
 
 def _gate(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.rubrics.gate import EXIT_CODES, check_figure, check_share, outcome_of
     from coeval.extensions.rubrics.reports import get_rubrics_report
 
-    found = get_rubrics_report(context, OPERATOR, options.task, options.run)
+    figures = get_rubrics_report(context, OPERATOR, options.task, options.run)
     asked = (
-        ("macro-F1", found.overall.macro_f1, options.min_f1),
-        ("alpha of people", found.overall.alpha, options.min_alpha),
-        ("score by the judge", found.judge_score, options.min_score),
+        ("macro-F1", figures.overall.macro_f1, options.min_f1),
+        ("alpha of people", figures.overall.alpha, options.min_alpha),
+        ("score by the judge", figures.judge_score, options.min_score),
     )
     for name, _, least in asked:
         if least is not None and not -1 <= least <= 1:
@@ -185,11 +156,11 @@ def _gate(context: Context, options: argparse.Namespace) -> None:
     findings = [check_figure(name, figure, least) for name, figure, least in asked if least is not None]
     if not findings:
         raise InputError("The gate has nothing to test: give --min-f1, --min-alpha or --min-score.")
-    if not found.judge and (options.min_f1 is not None or options.min_score is not None):
+    if not figures.judge and (options.min_f1 is not None or options.min_score is not None):
         raise InputError("No judge has judged this task: run “rubrics judge” first.")
-    if found.judge:
+    if figures.judge:
         findings.append(
-            check_share("criteria unscored", found.unscored, found.n_criteria, options.max_unscored)
+            check_share("criteria unscored", figures.unscored, figures.n_criteria, options.max_unscored)
         )
     outcome = outcome_of(findings)
     report(options, {"outcome": outcome, "findings": findings}, [*findings, f"The gate: {outcome}"])

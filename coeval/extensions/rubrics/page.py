@@ -10,8 +10,9 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 
 from coeval.domain import Arm, Person, QuotePlace, Role
-from coeval.extensions.rubrics.drafting import RubricsRun, draft_rubrics, judge_rubrics
+from coeval.extensions.rubrics.drafting import draft_rubrics, judge_rubrics
 from coeval.extensions.rubrics.queries import Criterion, Line, Submission
+from coeval.extensions.rubrics.questions import RubricsRun
 from coeval.extensions.rubrics.reports import get_rubrics_report
 from coeval.extensions.rubrics.reviews import (
     Sent,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from string import Template
 from typing import Any
 
-from coeval.domain import Answer, Ask, Instance, Message, Request, Rung, Task
+from coeval.domain import Answer, Ask, Instance, Request, Rung, Task
 from coeval.errors import InputError
 from coeval.extensions.rubrics.queries import Criterion, Judgment
 from coeval.extensions.rubrics.scoring import Rubric, read_rubric, told_points
@@ -23,7 +23,6 @@ from coeval.llm.prompting.questions import (
 )
 from coeval.llm.prompting.template_files import neutralise, render_sample, task_values
 from coeval.llm.protocols.ladder import (
-    Reply,
     ask_in_form,
     ask_until_read,
     join_answers,
@@ -32,6 +31,7 @@ from coeval.llm.protocols.ladder import (
     unread_reason,
 )
 from coeval.llm.reading.answer_text import MIN_COPY, find_json, find_members, strip_thoughts
+from coeval.usecases.drafting.item_runs import ItemSettings
 
 MAX_EVIDENCE = 10
 MAX_EXPLANATION = 4000
@@ -83,43 +83,41 @@ MAX_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """The settings for asking a model."""
+class RubricsRun(ItemSettings):
+    """The settings of a run that writes criteria, or judges by them."""
 
-    model: str
-    temperature: float | None = None
-    max_tokens: int | None = None
+    way: str = "instance"
+    count: int = 8
     reference: bool = False
-
-    def request(self, words: str, schema: Mapping[str, Any]) -> Request:
-        return Request(
-            model=self.model,
-            messages=(Message("user", words),),
-            schema=schema,
-            temperature=self.temperature,
-            max_tokens=self.max_tokens,
-        )
+    show: bool = False
+    """True to show these judgments to annotators; those of a task's first run are always shown."""
 
 
-def _case_values(task: Task, instance: Instance, asking: Asking) -> dict[str, object]:
-    sample = render_sample(task, instance, reference=asking.reference)
+@dataclass(frozen=True, slots=True)
+class DraftedCriteria:
+    """The criteria that a model wrote for an instance, or the reason if there are none."""
+
+    instance: int
+    rubrics: tuple[Rubric, ...]
+    reason: str
+    rung: str
+
+
+def _case_values(task: Task, instance: Instance, settings: RubricsRun) -> dict[str, object]:
+    sample = render_sample(task, instance, reference=settings.reference)
     return task_values(task) | {"sample": sample, "input_name": task.input_field}
 
 
-def render_drafting(task: Task, instance: Instance, count: int, asking: Asking) -> Request:
-    """Return the question for the criteria of an instance."""
-    words = DRAFTING.substitute(_case_values(task, instance, asking) | {"count": count})
-    return asking.request(words, build_object({"criteria": build_list(build_object(CRITERION), count)}))
-
-
-async def ask_criteria(
-    ask: Ask, task: Task, instance: Instance, count: int, asking: Asking, sample: int = 0
-) -> Reply[tuple[Rubric, ...]]:
+async def ask_criteria(ask: Ask, task: Task, instance: Instance, settings: RubricsRun) -> DraftedCriteria:
     """Return the criteria that a model writes for an instance; if none could be read, return the reason."""
-    request = render_drafting(task, instance, count, asking)
-    return await ask_until_read(
-        ask, request, sample, lambda answer: read_criteria(answer, request), CRITERIA_FORM
+    count = settings.count
+    question = DRAFTING.substitute(_case_values(task, instance, settings) | {"count": count})
+    schema = build_object({"criteria": build_list(build_object(CRITERION), count)})
+    request = settings.build_request(question, schema)
+    reply = await ask_until_read(
+        ask, request, 0, lambda answer: read_criteria(answer, request), CRITERIA_FORM
     )
+    return DraftedCriteria(instance.id, reply.value, reply.reason, reply.rung)
 
 
 CRITERIA_FORM = '{"criteria": [{"text": "...", "points": ..., "axis": "..."}]}'
@@ -127,27 +125,30 @@ CRITERIA_FORM = '{"criteria": [{"text": "...", "points": ..., "axis": "..."}]}'
 
 def read_criteria(answer: Answer, request: Request) -> tuple[tuple[Rubric, ...], str]:
     """Return the criteria in an answer without copies from the question, or the reason if it contains none."""
-    given = fold("\n\n".join(message.content for message in request.messages))
+    question = fold("\n\n".join(message.content for message in request.messages))
     for members in reversed(_objects(answer, request)):
         listed = members.get("criteria")
         if not isinstance(listed, list) or not listed:
             continue
         try:
-            found = [read_rubric(one, f"criterion {n}") for n, one in enumerate(listed, 1)]
+            rubrics = [read_rubric(entry, f"criterion {n}") for n, entry in enumerate(listed, 1)]
         except InputError as error:
             return (), str(error)
-        own = [one for one in found if len(fold(one.text)) < MIN_COPY or fold(one.text) not in given]
-        return tuple(dict.fromkeys(own)), "" if own else "it only repeats the question"
+        texts = {rubric: fold(rubric.text) for rubric in rubrics}
+        new = tuple(rubric for rubric, text in texts.items() if len(text) < MIN_COPY or text not in question)
+        return new, "" if new else "it only repeats the question"
     return (), "it has no list of criteria"
 
 
-def render_judging(task: Task, instance: Instance, criteria: Sequence[Criterion], asking: Asking) -> Request:
+def render_judging(
+    task: Task, instance: Instance, criteria: Sequence[Criterion], settings: RubricsRun
+) -> Request:
     """Return the question whether the criteria, which are numbered from 1, are met."""
     listed = "\n".join(
-        f"[{n}] ({told_points(one.rubric.points)} points) {neutralise(one.rubric.text)}"
-        for n, one in enumerate(criteria, 1)
+        f"[{n}] ({told_points(criterion.rubric.points)} points) {neutralise(criterion.rubric.text)}"
+        for n, criterion in enumerate(criteria, 1)
     )
-    values = _case_values(task, instance, asking)
+    values = _case_values(task, instance, settings)
     rule = Template(MET_RULE).substitute(values)
     each = "this criterion and by nothing else" if len(criteria) == 1 else "each criterion on its own"
     values |= {"criteria": listed, "rule": rule, "each": each}
@@ -160,7 +161,7 @@ def render_judging(task: Task, instance: Instance, criteria: Sequence[Criterion]
         }
     )
     schema = build_object({"judgments": build_list(judgment, len(criteria))})
-    return asking.request(JUDGING.substitute(values), schema)
+    return settings.build_request(JUDGING.substitute(values), schema)
 
 
 async def ask_judgments(
@@ -168,14 +169,12 @@ async def ask_judgments(
     task: Task,
     instance: Instance,
     criteria: Sequence[Criterion],
-    asking: Asking,
-    sample: int = 0,
+    settings: RubricsRun,
 ) -> list[Judgment]:
     """Return one judgment per criterion. If the answers lack a criterion, its judgment has a reason instead
     of a value.
     """
-    request = render_judging(task, instance, criteria, asking)
-
+    request = render_judging(task, instance, criteria, settings)
     count = len(criteria)
 
     def missing_in(answer: Answer) -> list[int]:
@@ -191,18 +190,20 @@ async def ask_judgments(
         problem = unread_problem(_told(missing), answer)
         return render_again(request, answer.text, problem, form, schema, None, lined=False)
 
-    answers = await ask_in_form(ask, request, sample, again)
+    answers = await ask_in_form(ask, request, 0, again)
     read: dict[int, Judgment] = {}
     for place, answer in reversed(list(enumerate(answers))):  # what the first answer says in the form stays
         rung = Rung.AGAIN if place else rung_of(answer, "JSON")
         judged = read_judgments(answer, request, count)
-        read |= {number: replace(one, rung=rung) for number, one in judged.items()}
+        read |= {number: replace(judgment, rung=rung) for number, judgment in judged.items()}
     problem = _told([number for number in range(1, count + 1) if number not in read])
     reason = unread_reason(unread_problem(problem, answers[-1]), answers)
     raw = join_answers(answers)
     return [
-        replace(read[n], criterion=one.id) if n in read else Judgment(one.id, None, reason=reason, raw=raw)
-        for n, one in enumerate(criteria, 1)
+        replace(read[n], criterion=criterion.id)
+        if n in read
+        else Judgment(criterion.id, None, reason=reason, raw=raw)
+        for n, criterion in enumerate(criteria, 1)
     ]
 
 
@@ -217,18 +218,18 @@ def read_judgments(answer: Answer, request: Request, count: int) -> dict[int, Ju
     for members in _objects(answer, request):
         listed = members.get("judgments")
         entries = listed if isinstance(listed, list) else [members, *_by_number(members)]
-        for one in entries:
-            if not isinstance(one, Mapping):
+        for entry in entries:
+            if not isinstance(entry, Mapping):
                 continue
-            number, value = _number(one, count, len(entries)), _value(one)
+            number, value = _number(entry, count, len(entries)), _value(entry)
             if number is None or value is None:
                 continue
             if number in read and read[number].value != value:
                 unsure.add(number)
             read[number] = Judgment(
-                number, value, _text(one.get("explanation")), _passages(one.get("evidence"))
+                number, value, _text(entry.get("explanation")), _passages(entry.get("evidence"))
             )
-    return {number: one for number, one in read.items() if number not in unsure}
+    return {number: judgment for number, judgment in read.items() if number not in unsure}
 
 
 def _by_number(members: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -241,10 +242,10 @@ def _objects(answer: Answer, request: Request) -> list[Mapping[str, Any]]:
 
     If the answer is cut off, these are the complete entries.
     """
-    given = "\n\n".join(message.content for message in request.messages)
+    question = "\n\n".join(message.content for message in request.messages)
     text = strip_thoughts(answer.text)
-    found = [one.value for one in find_json(text) if text[one.start : one.end] not in given]
-    return [one for one in [*found, find_members(text)] if isinstance(one, Mapping) and one]
+    values = [part.value for part in find_json(text) if text[part.start : part.end] not in question]
+    return [value for value in [*values, find_members(text)] if isinstance(value, Mapping) and value]
 
 
 def _number(entry: Mapping[str, Any], count: int, entries: int) -> int | None:
@@ -253,8 +254,9 @@ def _number(entry: Mapping[str, Any], count: int, entries: int) -> int | None:
         return 1
     if isinstance(number, str) and number.strip(" []").isascii() and number.strip(" []").isdigit():
         number = int(number.strip(" []")[:6])
-    known = isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= count
-    return number if known else None
+    if not isinstance(number, int) or isinstance(number, bool):
+        return None
+    return number if 1 <= number <= count else None
 
 
 MET_KEYS = ("met", "criteria_met", "criterion_met")
@@ -263,18 +265,17 @@ MET_KEYS = ("met", "criteria_met", "criterion_met")
 def _value(entry: Mapping[str, Any]) -> float | None:
     """Return the value of one judgment; None if it is missing, contradictory or neither true nor false."""
     said = [entry[key] for key in MET_KEYS if key in entry]
-    if not said or any(one != said[0] for one in said):
+    if not said or any(value != said[0] for value in said):
         return None
     return float(said[0]) if said[0] in (0, 1) and not isinstance(said[0], str) else None
 
 
 def _text(value: object) -> str:
     words = value if isinstance(value, str) else ""
-    return "".join(one for one in words if one != "\0" and not "\ud800" <= one <= "\udfff").strip()[
-        :MAX_EXPLANATION
-    ]
+    kept = (letter for letter in words if letter != "\0" and not "\ud800" <= letter <= "\udfff")
+    return "".join(kept).strip()[:MAX_EXPLANATION]
 
 
 def _passages(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else [value]
-    return tuple(text for one in listed[:MAX_EVIDENCE] if (text := _text(one)))
+    return tuple(text for passage in listed[:MAX_EVIDENCE] if (text := _text(passage)))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coeval.cli.results import Parsers, build_reporting, report
+from coeval.cli.results import Parsers, add_item_options, build_reporting, read_given, report, report_items
 from coeval.errors import InputError
 from coeval.usecases.access import OPERATOR, Context
 
@@ -59,18 +62,8 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
     taken.add_argument("--label", default="imported spans", help="label of the run with the model's drafts")
     taken.set_defaults(command=_import, makes_file=True)
     draft = actions.add_parser("draft", parents=[task], help="have a model draft the spans of every instance")
-    draft.add_argument("--model", default="", help="model to use (default: the server's)")
-    draft.add_argument(
-        "--label",
-        default="",
-        help=("label of the run (default: the model); an existing run with this label is continued"),
-    )
-    draft.add_argument("--temperature", type=float, help="sampling temperature")
-    draft.add_argument("--max-tokens", type=int, metavar="N", help="token limit per answer")
-    draft.add_argument("--templates", default="", metavar="DIR", help="folder with your copy of spans-mqm.md")
-    draft.add_argument("--limit", type=int, default=0, metavar="N", help="draft at most N instances now")
-    draft.add_argument("--again", action="store_true", help="ask again about unscored instances")
-    draft.add_argument("--replay", action="store_true", help="use only saved answers and send no requests")
+    add_item_options(draft)
+    draft.add_argument("--templates", metavar="DIR", help="folder with your copy of spans-mqm.md")
     draft.set_defaults(command=_draft)
     told = actions.add_parser("report", parents=[task], help="report span statistics of a study")
     told.add_argument("--arm", default="", choices=["blind", "assisted", "first"], help=("use only this arm"))
@@ -124,21 +117,13 @@ def _import(context: Context, options: argparse.Namespace) -> None:
 
 
 def _draft(context: Context, options: argparse.Namespace) -> None:
-    import asyncio
-    import sys
-
     from coeval.extensions.spans.drafting import SpanSettings, draft_spans
 
-    names = ("model", "label", "temperature", "max_tokens", "templates", "limit", "again", "replay")
-    settings = SpanSettings(**{name: getattr(options, name) for name in names})
-    done = asyncio.run(
-        draft_spans(
-            context, OPERATOR, options.task, settings, lambda progress: print(progress, file=sys.stderr)
-        )
+    settings = SpanSettings(**read_given(options, [member.name for member in fields(SpanSettings)]))
+    drafting = draft_spans(
+        context, OPERATOR, options.task, settings, lambda progress: print(progress, file=sys.stderr)
     )
-    report(options, done, [done, *(f"  {n:,} unscored: {reason}" for reason, n in done.reasons.items())])
-    if done.stopped:
-        raise SystemExit(1)
+    report_items(options, asyncio.run(drafting))
 
 
 def _report(context: Context, options: argparse.Namespace) -> None:

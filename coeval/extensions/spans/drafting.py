@@ -8,13 +8,12 @@ the instance unscored, with the reason and the raw text.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coeval.domain import Answer, Ask, Instance, Message, Person, QuotePlace, Request, Task
+from coeval.domain import Answer, Ask, Instance, Person, QuotePlace, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.extensions.spans import queries
 from coeval.extensions.spans.queries import SpanDraft, SpanRun
@@ -26,12 +25,12 @@ from coeval.llm.prompting.template_files import Template, load_template
 from coeval.llm.protocols.ladder import ask_until_read
 from coeval.llm.reading.answer_text import find_json, strip_thoughts
 from coeval.llm.reading.quotes import find_quotes
-from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress
-from coeval.rules.answer_forms import tell_forms
+from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.drafting.model_requests import ask_further, build_runner
+from coeval.usecases.drafting.item_runs import ItemReport, ItemSettings, run_items
+from coeval.usecases.drafting.model_requests import ask_further
 
 TEMPLATE = "spans-mqm"
 FOLDER = Path(__file__).parent
@@ -42,47 +41,11 @@ MOST_DRAFTED = 25
 
 
 @dataclass(frozen=True, slots=True)
-class SpanSettings:
+class SpanSettings(ItemSettings):
     """The settings of a run of drafts. The same label with the same settings continues the run."""
 
-    model: str = ""
-    label: str = ""
-    temperature: float | None = None
-    max_tokens: int | None = None
     templates: str = ""
     """A folder with a copy of the template."""
-    limit: int = 0
-    """The largest number of instances to draft now; 0 for all."""
-    again: bool = False
-    """True to ask again for instances with unreadable answers."""
-    replay: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SpanReport:
-    """The result of a run: the numbers of new calls, answers from the ledger, drafts, and unreadable answers."""
-
-    label: str
-    drafted: int
-    unscored: int
-    spans: int
-    failed: int
-    calls: int
-    cached: int
-    cost: float
-    left: int
-    reasons: Mapping[str, int]
-    stopped: str = ""
-    forms: tuple[str, ...] = ()
-    """Sentences on the form of the answers; see ``tell_forms``."""
-
-    def __str__(self) -> str:
-        said = (
-            f"{self.label}: {self.drafted:,} instances drafted with {self.spans:,} spans, {self.unscored:,} unscored, "
-            f"{self.failed:,} failed, {self.left:,} left; {self.calls:,} calls, {self.cached:,} answers from the ledger"
-        )
-        stopped = f"Stopped: {self.stopped}" if self.stopped else ""
-        return " ".join(filter(None, (f"{said}.", stopped, *self.forms)))
 
 
 def build_request(task: Task, instance: Instance, typology: Typology, settings: SpanSettings) -> Request:
@@ -98,29 +61,26 @@ def build_request(task: Task, instance: Instance, typology: Typology, settings: 
         "output_field": task.output_field,
         "source": _fence(instance.input),
         "output": _fence(instance.output),
-        "severities": "\n".join(f"- {one.name}" for one in typology.severities if one.offered),
+        "severities": "\n".join(f"- {name}" for name in _offered(typology)),
         "categories": "\n".join(map(_category_line, typology.categories)) or '- (leave "category" empty)',
     }
-    return Request(
-        settings.model,
-        (Message("user", template.render(values)),),
-        schema=_schema(typology),
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-    )
+    return settings.build_request(template.render(values), _schema(typology))
+
+
+def _offered(typology: Typology) -> list[str]:
+    return [severity.name for severity in typology.severities if severity.offered]
 
 
 def _schema(typology: Typology) -> dict[str, object]:
-    severities = [one.name for one in typology.severities if one.offered]
-    entry = {"span": build_text(MAX_QUOTE), "severity": {"type": "string", "enum": severities}}
-    categories = [one.name for one in typology.categories] or [""]
+    entry = {"span": build_text(MAX_QUOTE), "severity": {"type": "string", "enum": _offered(typology)}}
+    categories = [category.name for category in typology.categories] or [""]
     error = build_object(entry | {"category": {"type": "string", "enum": categories}})
     return build_object({"errors": build_list(error, MOST_DRAFTED)})
 
 
 def _load_template(settings: SpanSettings) -> Template:
-    own = Path(settings.templates) if settings.templates else None
-    return load_template(TEMPLATE, own if own and (own / f"{TEMPLATE}.md").is_file() else FOLDER)
+    folder = Path(settings.templates) if settings.templates else FOLDER
+    return load_template(TEMPLATE, folder if (folder / f"{TEMPLATE}.md").is_file() else FOLDER)
 
 
 def _fence(text: str) -> str:
@@ -128,9 +88,9 @@ def _fence(text: str) -> str:
     return text.replace("```", "``\u200b`")
 
 
-def _category_line(one: Category) -> str:
-    title = f" ({one.title})" if one.title and one.title != one.name else ""
-    return f"- {one.name}{title}" + (" (words of the input)" if one.side is Side.INPUT else "")
+def _category_line(category: Category) -> str:
+    title = f" ({category.title})" if category.title and category.title != category.name else ""
+    return f"- {category.name}{title}" + (" (words of the input)" if category.side is Side.INPUT else "")
 
 
 def read_spans(answer: str, typology: Typology, source: str, output: str) -> tuple[Span, ...]:
@@ -147,33 +107,31 @@ def read_spans(answer: str, typology: Typology, source: str, output: str) -> tup
         raise UnreadableAnswerError("it has no complete list of errors")
     if len(entries) > MAX_SPANS:
         raise UnreadableAnswerError(f"it has {len(entries):,} errors, and the limit is {MAX_SPANS}")
-    found: list[Span] = []
+    spans: list[Span] = []
     for entry in entries:
-        span = _read_entry(entry, typology, source, output, found)
-        if span is not None and span not in found:
-            found.append(span)
-    return tuple(found)
+        span = _read_entry(entry, typology, source, output, spans)
+        if span is not None and span not in spans:
+            spans.append(span)
+    return tuple(spans)
 
 
 def _read_json(text: str) -> list[Any] | None:
     """Return the last complete list of errors. A part of a list that is cut off is no list."""
-    for found in reversed(find_json(text)):
-        if isinstance(found.value, dict) and isinstance(found.value.get("errors"), list) and not found.inside:
-            return list(found.value["errors"])
+    for part in reversed(find_json(text)):
+        if isinstance(part.value, dict) and isinstance(part.value.get("errors"), list) and not part.inside:
+            return list(part.value["errors"])
     return None
 
 
 def _read_entry(
-    entry: Any, typology: Typology, source: str, output: str, found: Sequence[Span]
+    entry: Any, typology: Typology, source: str, output: str, earlier: Sequence[Span]
 ) -> Span | None:
     if not isinstance(entry, Mapping):
         raise UnreadableAnswerError("one of its errors is not an object")
     if str(entry.get("category", "")).casefold().strip() in NOTHING:
         return None
-    severity = _match(
-        entry.get("severity"), [one.name for one in typology.severities if one.offered], "severity"
-    )
-    names = [one.name for one in typology.categories]
+    severity = _match(entry.get("severity"), _offered(typology), "severity")
+    names = [category.name for category in typology.categories]
     category = _match(entry.get("category"), names, "category") if names else ""
     words = entry.get("span", entry.get("error_span", entry.get("text")))
     if words is not None and not isinstance(words, str):
@@ -181,8 +139,8 @@ def _read_entry(
     quoted = (words or "").strip()
     if not quoted:
         return Span(None, None, severity, category)
-    side = next((one.side for one in typology.categories if one.name == category), Side.OUTPUT)
-    place = _find(quoted, source, output, side, found)
+    side = next((usual.side for usual in typology.categories if usual.name == category), Side.OUTPUT)
+    place = _find(quoted, source, output, side, earlier)
     if place is None:
         note = f"The words “{quoted[:300]}” are in neither text."
         return Span(None, None, severity, category, note=note)
@@ -208,14 +166,14 @@ def _match(value: Any, names: Sequence[str], what: str) -> str:
 
 
 def _find(
-    words: str, source: str, output: str, side: Side, found: Sequence[Span]
+    words: str, source: str, output: str, side: Side, earlier: Sequence[Span]
 ) -> tuple[Side, int, int] | None:
     """Locate words, preferably in the text that is usual for the category; skip places that are already used."""
     texts = {Side.OUTPUT: output, Side.INPUT: source}
     order = (side, Side.INPUT if side is Side.OUTPUT else Side.OUTPUT)
     for here in order:
         text = texts[here]
-        taken = {one.edges for one in found if one.side is here and one.placed}
+        taken = {span.edges for span in earlier if span.side is here and span.placed}
         places = [(match.start(), match.end()) for match in re.finditer(re.escape(words), text)]
         places.sort(key=lambda place: (place in taken, _cuts(text, *place), place[0]))
         if places:
@@ -241,53 +199,30 @@ async def draft_spans(
     slug: str,
     settings: SpanSettings,
     on_progress: Callable[[Progress], None] | None = None,
-) -> SpanReport:
+) -> ItemReport:
     """Have a model draft the spans of every instance that has no draft in the run.
 
     Raises:
         InputError: people do not mark spans in the task, or another run has the label.
         ModelError: no model is set up.
     """
-    task, typology, run, waiting, attempts = _prepare(context, person, slug, settings)
-    runner = build_runner(context, concurrency=context.settings.concurrency, replay=settings.replay)
-    chosen = SpanSettings(run.model, run.label, settings.temperature, settings.max_tokens, settings.templates)
-    results: list[SpanDraft] = []
+    settings = settings.complete(context, ", spans")
+    task, typology, run = _begin(context, person, slug, settings)
+    with context.store.read() as db:
+        undrafted = set(queries.list_undrafted(db, task.id, run.id, again=settings.retry_unscored))
+        instances = [instance for instance in tasks.list_instances(db, task.id) if instance.id in undrafted]
+        attempts = queries.count_attempts(db, run.id)
 
-    async def judge(instance: Instance) -> SpanDraft:
-        ask = ask_further(runner.ask, attempts.get(instance.id, 0) + 1)
-        return await ask_spans(ask, build_request(task, instance, typology, chosen), instance, typology)
+    async def ask_item(ask: Ask, instance: Instance) -> Sequence[SpanDraft]:
+        further = ask_further(ask, attempts.get(instance.id, 0) + 1)
+        request = build_request(task, instance, typology, settings)
+        return [await ask_spans(further, request, instance, typology)]
 
-    def keep(outcomes: Sequence[Outcome[Instance, SpanDraft]]) -> None:
-        drafts = [one.result for one in outcomes if one.result is not None]
-        with context.store.write() as db:
-            queries.add_drafts(db, run.id, drafts)
-        results.extend(drafts)
+    def keep(db: Database, drafts: Sequence[SpanDraft]) -> int:
+        queries.add_drafts(db, run.id, drafts)
+        return sum(len(draft.spans) for draft in drafts)
 
-    async with runner:
-        summary = await run_all(
-            waiting,
-            judge,
-            concurrency=runner.judgments,
-            on_result=keep,
-            on_progress=on_progress,
-            total=len(waiting),
-            usage=runner.usage,
-            unread=lambda draft: draft.reason,
-        )
-    return SpanReport(
-        run.label,
-        sum(not one.reason for one in results),
-        sum(bool(one.reason) for one in results),
-        sum(len(one.spans) for one in results),
-        len(waiting) - len(results) if not summary.stopped else 0,
-        runner.usage.calls,
-        runner.usage.cached,
-        runner.usage.cost,
-        len(waiting) - len(results),
-        dict(Counter(one.reason for one in results if one.reason)),
-        summary.stopped,
-        tuple(tell_forms(Counter(one.rung for one in results), sum(bool(one.reason) for one in results))),
-    )
+    return await run_items(context, settings, instances, ask_item, keep, on_progress)
 
 
 async def ask_spans(ask: Ask, request: Request, instance: Instance, typology: Typology) -> SpanDraft:
@@ -304,34 +239,27 @@ def _read(answer: Answer, instance: Instance, typology: Typology) -> tuple[tuple
         return (), str(error)
 
 
-def _prepare(
+def _begin(
     context: Context, person: Person, slug: str, settings: SpanSettings
-) -> tuple[Task, Typology, SpanRun, list[Instance], dict[int, int]]:
-    model = settings.model or context.settings.model
-    if not model:
-        raise InputError("No model is set: use --model, or set the model in the environment.")
-    template = _load_template(settings)
-    stored = {
-        "template": template.hash,
-        "temperature": settings.temperature,
-        "max_tokens": settings.max_tokens,
-    }
+) -> tuple[Task, Typology, SpanRun]:
+    """Return the task, its typology and the run; create the run if its label is new."""
     with context.store.write() as db:
         task = require_task(db, slug)
         typology = queries.get_typology(db, task.id)
         if typology is None:
             raise InputError(f"“{slug}” has no spans to mark: choose a typology first (spans set-up).")
-        label = settings.label or f"{model}, spans"
-        wanted = stored | {"typology": typology.to_json()}
-        run = queries.get_run(db, task.id, label)
-        if run is None:
-            run = queries.add_run(db, task.id, SpanRun(label, model, wanted, person.name))
-        elif (run.model, run.settings) != (model, wanted):
-            raise InputError(
-                f"The run “{label}” has another model, template or typology: choose another label (--label)."
-            )
-        ids = queries.list_undrafted(db, task.id, run.id, again=settings.again)
-        ids = ids[: settings.limit] if settings.limit else ids
-        found = [one for number in ids if (one := tasks.get_instance(db, number)) is not None]
-        attempts = queries.count_attempts(db, run.id)
-    return task, typology, run, found, attempts
+        stored = {
+            "template": _load_template(settings).hash,
+            "temperature": settings.temperature,
+            "max_tokens": settings.max_tokens,
+            "typology": typology.to_json(),
+        }
+        run = queries.get_run(db, task.id, settings.label)
+        run = run or queries.add_run(
+            db, task.id, SpanRun(settings.label, settings.model, stored, person.name)
+        )
+    if (run.model, run.settings) != (settings.model, stored):
+        raise InputError(
+            f"The run “{run.label}” has another model, template or typology: choose another label (--label)."
+        )
+    return task, typology, run

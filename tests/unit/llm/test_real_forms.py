@@ -13,7 +13,7 @@ import pytest
 from coeval.domain import Ask, Instance, Task
 from coeval.errors import UnreadableAnswerError
 from coeval.extensions.rubrics.queries import Criterion as RubricCriterion
-from coeval.extensions.rubrics.questions import Asking, ask_criteria, ask_judgments
+from coeval.extensions.rubrics.questions import RubricsRun, ask_criteria, ask_judgments
 from coeval.extensions.rubrics.scoring import Rubric
 from coeval.extensions.spans.drafting import SpanSettings, ask_spans, build_request
 from coeval.extensions.spans.typology import load_typology
@@ -95,14 +95,14 @@ def test_criteria_stay_within_their_bounds(real_model: RealModel, tmp_path: Path
 
 
 def test_rubrics_are_written_and_judged_by_schema(real_model: RealModel, tmp_path: Path) -> None:
-    asking = Asking(real_model.name, temperature=0.0, max_tokens=250)
-    written = carry_out(real_model, tmp_path, lambda ask: ask_criteria(ask, TASK, SKY, 2, asking))
-    assert len(written.value) <= 2
-    assert bool(written.value) == (written.rung in ("schema", "asked again")) == (not written.reason)
+    settings = RubricsRun(real_model.name, temperature=0.0, max_tokens=250, count=2)
+    written = carry_out(real_model, tmp_path, lambda ask: ask_criteria(ask, TASK, SKY, settings))
+    assert len(written.rubrics) <= 2
+    assert bool(written.rubrics) == (written.rung in ("schema", "asked again")) == (not written.reason)
     criteria = [
         RubricCriterion(n, 1, Rubric(text), None) for n, text in ((1, "It is right."), (2, "It is brief."))
     ]
-    judged = carry_out(real_model, tmp_path, lambda ask: ask_judgments(ask, TASK, SKY, criteria, asking))
+    judged = carry_out(real_model, tmp_path, lambda ask: ask_judgments(ask, TASK, SKY, criteria, settings))
     assert [one.criterion for one in judged] == [1, 2]
     for one in judged:
         assert one.value in (0, 1) if one.rung else one.value is None and one.reason and one.raw

@@ -12,16 +12,13 @@ import pytest
 
 from coeval.domain import Person
 from coeval.extensions.rubrics import queries
-from coeval.extensions.rubrics.drafting import (
-    RubricsRun,
-    RunReport,
-    draft_rubrics,
-    judge_rubrics,
-)
+from coeval.extensions.rubrics.drafting import draft_rubrics, judge_rubrics
 from coeval.extensions.rubrics.queries import Judgment
+from coeval.extensions.rubrics.questions import RubricsRun
 from coeval.extensions.rubrics.reviews import count_criteria
 from coeval.store.queries import tasks
 from coeval.usecases.access import Context
+from coeval.usecases.drafting.item_runs import ItemReport
 from coeval.usecases.study_import import import_file
 from tests.support.models.openai_stub import Body, Reply
 from tests.support.studies.rubrics_study import KnownRubrics, make_known_rubrics, serve_rubrics_judge
@@ -34,7 +31,7 @@ def known(context: Context, owner: Person, tmp_path: Path) -> KnownRubrics:
     return made
 
 
-def judge(context: Context, owner: Person, **settings: Any) -> RunReport:
+def judge(context: Context, owner: Person, **settings: Any) -> ItemReport:
     return asyncio.run(judge_rubrics(context, owner, "hb", RubricsRun(**settings)))
 
 
@@ -66,7 +63,7 @@ def test_every_criterion_is_judged_and_nothing_is_paid_twice(
         assert {key: one.value == 1 for key, one in held(context).items()} == known.truth
         assert judge(connected, owner, way=way).asked == 0  # the run is whole
         again = judge(connected, owner, way=way, label="again")  # another run of the same questions
-        assert (again.written, again.usage.cached, stub.paid) == (24, questions, questions)
+        assert (again.written, again.cached, stub.paid) == (24, questions, questions)
 
 
 def test_a_verdict_shows_what_it_quotes(context: Context, owner: Person, known: KnownRubrics) -> None:
@@ -203,5 +200,5 @@ def test_criteria_that_cannot_be_read_are_none(
     with serve_rubrics_judge(context) as (connected, stub):
         stub.reply = lambda body: text
         report = asyncio.run(draft_rubrics(connected, owner, "hb", RubricsRun()))
-    assert (report.written, report.unscored) == (0, 1) and "without criteria" in report.message
+    assert (report.written, report.unscored) == (0, 1) and report.reasons
     assert count_criteria(context, owner, "hb")["criteria"] == 0
