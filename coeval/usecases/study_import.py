@@ -10,14 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from coeval.datasets import Source, open_source, source_of
-from coeval.datasets.example_studies import (
-    ANNOTATORS,
-    BLIND_SHARE,
-    FIRST_SHARE,
-    PLANTED_SHARE,
-    build_finished_example,
-    load_demo,
-)
+from coeval.datasets.example_studies import SLUG, load_demo, load_finished_example
 from coeval.datasets.rating_rows import MAX_STEPS, parse_scale, share_scale
 from coeval.domain import (
     Column,
@@ -297,7 +290,7 @@ def _open_round(db: Database, task: Task, current: CriteriaSet | None, proposals
 
 
 DEMO = DEMO_FOLDER / "study.json"
-FINISHED = DEMO_FOLDER / "finished.json"
+FINISHED = DEMO_FOLDER / "finished.json.gz"
 AUTHOR = Person("the demo", Role.OWNER)
 """The author of the final criteria in the demo studies."""
 
@@ -326,24 +319,19 @@ def ensure_demo(context: Context) -> bool:
 
 def add_finished_example(context: Context) -> bool:
     """Import the finished, simulated study; return whether it is new. An owner can archive it like any task."""
-    study = build_finished_example(FINISHED)
     with context.store.read() as db:
-        if tasks.get_task(db, study.task.slug):
+        if tasks.get_task(db, SLUG):
             return False
+    study = load_finished_example(FINISHED)
     import_study(context, AUTHOR, study)
     with context.store.write() as db:
-        task = tasks.get_task(db, study.task.slug)
+        task = tasks.get_task(db, SLUG)
         assert task is not None
-        design = replace(
-            tasks.get_design(db, task.id),
-            blind_share=BLIND_SHARE,
-            first_share=FIRST_SHARE,
-            planted_share=PLANTED_SHARE,
-        )
+        design = replace(tasks.get_design(db, task.id), blind_share=0.3, first_share=0.3, planted_share=0.15)
         tasks.set_design(db, task.id, design, AUTHOR.name)
-        for annotator in ANNOTATORS:
+        for name in sorted({work.person for work in study.submissions}):
             # nobody can sign in as one of these people, or assign them instances of another study
-            person = people.get_person(db, annotator.name)
+            person = people.get_person(db, name)
             assert person is not None
             if not people.is_disabled(db, person.id):
                 people.disable(db, person.id, AUTHOR.name)

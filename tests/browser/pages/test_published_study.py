@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coeval.datasets.example_studies import SLUG, build_finished_example
+from coeval.datasets.example_studies import SLUG, load_finished_example
 from coeval.domain import Arm, Criterion, ImportedSubmission, Instance, Scale, Study, Task
 from coeval.extensions.publish import document
 from coeval.extensions.publish.publication import Choice, publish_file
@@ -201,7 +201,7 @@ def test_figures_equal_the_report_for_every_kind_of_scores(
 def test_without_one_the_figures_are_those_of_a_study_that_never_had_it(
     left: dict[str, str], import_apart: Any, open_published: Open
 ) -> None:
-    study = build_finished_example(FINISHED)
+    study = load_finished_example(FINISHED)
     left = left if all(left.values()) else {"criterion": study.criteria[0].text}
     context = import_apart(study)
     page = open_published(context, SLUG)
@@ -218,7 +218,7 @@ def test_without_one_the_figures_are_those_of_a_study_that_never_had_it(
 
 
 def test_readers_find_link_and_save_items(import_apart: Any, open_published: Open, tmp_path: Path) -> None:
-    page = open_published(import_apart(build_finished_example(FINISHED)), SLUG)
+    page = open_published(import_apart(load_finished_example(FINISHED)), SLUG)
     items, count = page.locator("#item-list > details"), page.locator("#item-count")
     assert count.inner_text() == "50 of 60 items"
     page.get_by_role("button", name="Show more").click()
@@ -248,7 +248,7 @@ def test_readers_find_link_and_save_items(import_apart: Any, open_published: Ope
 
 @pytest.mark.parametrize("width", [1440, 390])
 def test_it_is_accessible_and_fits_a_phone(width: int, import_apart: Any, open_published: Open) -> None:
-    page = open_published(import_apart(build_finished_example(FINISHED)), SLUG, width)
+    page = open_published(import_apart(load_finished_example(FINISHED)), SLUG, width)
     page.locator(".item summary").first.click()
     page.locator("#choices > summary").click()
     page.locator(".item .draft summary").first.click()
@@ -303,7 +303,7 @@ def test_an_owner_sees_what_leaves_and_takes_the_file(page: Page, tmp_path: Path
     path = tmp_path / "served.db"
     context = Context(Store(path), load_settings({}, db=path))
     sign_in(context, "Olu")
-    import_study(context, OPERATOR, build_finished_example(FINISHED))
+    import_study(context, OPERATOR, load_finished_example(FINISHED))
     with Running(context) as server:
         enter(page, server.url, "Olu")
         page.goto(f"{server.url}/?task={SLUG}&tab=agreement")
