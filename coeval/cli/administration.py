@@ -1,4 +1,4 @@
-"""``python -m coeval invite``, ``crowd``, ``backup``, ``check`` and ``move``: commands for the server's operators."""
+"""``python -m coeval invite``, ``backup``, ``check`` and ``move``: commands for the server's operators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from coeval.cli.results import build_reporting, report
-from coeval.domain import Role, StudyState
+from coeval.domain import Role
 from coeval.settings import SignIn
 from coeval.usecases.access import OPERATOR, Context
 
@@ -43,29 +43,6 @@ def _invite(context: Context, options: argparse.Namespace) -> None:
         )
     if context.settings.sign_in is not SignIn.ACCOUNTS:
         print("note: the link works only if the app runs with COEVAL_SIGN_IN=accounts", file=sys.stderr)
-
-
-def add_crowd(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
-    """Add ``crowd`` to the parser."""
-    command = commands.add_parser("crowd", parents=[common], help="run, pause or close a crowd study")
-    command.add_argument("act", choices=["run", "pause", "close"], help="what to do with the study")
-    command.add_argument("task", help="short name of the task")
-    command.add_argument("--yes", action="store_true", help="do it (default: only say what would follow)")
-    command.set_defaults(command=_crowd)
-
-
-def _crowd(context: Context, options: argparse.Namespace) -> None:
-    from coeval.usecases.crowd import plans
-
-    states = {"run": StudyState.RUNNING, "pause": StudyState.PAUSED, "close": StudyState.CLOSED}
-    state = states[options.act]
-    lines = plans.tell_run(plans.preview_run(context, OPERATOR, options.task)) if options.act == "run" else []
-    if options.yes:
-        plans.set_state(context, OPERATOR, options.task, state)
-        lines = [f"The study is {state}."]
-    else:
-        lines.append(f"Nothing has changed. To {options.act} the study, add --yes.")
-    report(options, {"task": options.task, "state": state if options.yes else None, "said": lines}, lines)
 
 
 def add_upkeep(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import argcomplete
 
 from coeval import CITATION, __version__
-from coeval.cli.administration import add_crowd, add_invite, add_upkeep
+from coeval.cli.administration import add_invite, add_upkeep
 from coeval.cli.draft import add_batch, add_draft
 from coeval.cli.files import add_criteria, add_export, add_import
 from coeval.cli.results import Parsers, build_reporting, reported
@@ -78,7 +78,6 @@ def build_parser() -> argparse.ArgumentParser:
         add(Parsers(commands, task, task_reported, common_reported, study))
     add_upkeep(commands, common_reported)
     add_invite(commands, common_reported)
-    add_crowd(commands, common_reported)
     add_serve(commands, common)
     add_review(commands)
     cite = commands.add_parser("cite", help="print BibTeX entries of this version and of the paper")

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.cli.commands import main
 from coeval.domain import Person, Plan, Proof, Standing, StudyState, Terms
 from coeval.errors import InputError, NotAllowedError
 from coeval.usecases.access import Context
@@ -80,33 +79,24 @@ def test_a_study_that_runs_counts_the_teams_work_and_leaves_the_task_open_to_own
 
 KILLED = """
 import os, sys
-from coeval.cli.commands import main
+from pathlib import Path
+from coeval.domain import StudyState
+from coeval.settings import load_settings
+from coeval.store import Store
 from coeval.store.queries import crowd_studies
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import plans
 crowd_studies.adopt_queues = lambda *values: os._exit(9)
-main(sys.argv[1:])
+path = Path(sys.argv[1])
+plans.set_state(Context(Store(path), load_settings({}, db=path)), OPERATOR, "demo", StudyState.RUNNING)
 """
 
 
-@pytest.mark.sqlite  # the command opens the file
-def test_the_command_line_asks_first_and_a_kill_leaves_the_plan(
-    context: Context, owner: Person, member: Person, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["crowd", "run", "demo", "--db", str(context.settings.db)]
-
-    def state() -> StudyState:
-        plan = plans.get_plan(context, owner, "demo")
-        assert plan
-        return plan.state
-
-    main(command)
-    said = capsys.readouterr().out
-    assert "Participants from Prolific can join" in said and "add --yes" in said
-    assert state() is StudyState.PLANNED
-    killed = subprocess.run([sys.executable, "-c", KILLED, *command, "--yes"], check=False)
-    assert killed.returncode == 9 and state() is StudyState.PLANNED and not places(context)
+@pytest.mark.sqlite  # another process opens the file
+def test_a_kill_leaves_the_plan(context: Context, owner: Person, member: Person) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(context.settings.db)], check=False)
+    plan = plans.get_plan(context, owner, "demo")
+    assert killed.returncode == 9 and plan and plan.state is StudyState.PLANNED and not places(context)
     assert len(work(context, member, limit=1)) == 1
-    main([*command, "--yes"])
-    assert "The study is running." in capsys.readouterr().out
-    assert state() is StudyState.RUNNING and sum(places(context).values()) == 3
-    with pytest.raises(SystemExit):
-        main(["crowd", "close", "missing", "--db", str(context.settings.db), "--yes"])
+    plans.set_state(context, owner, "demo", StudyState.RUNNING)
+    assert sum(places(context).values()) == 3
