@@ -219,13 +219,17 @@ def _list_records(file: Node) -> list[Node]:
         return file.items()
     if isinstance(value.get("data"), list):
         return file.get("data").items()
-    columns = [column.keys() if isinstance(column, dict) else () for column in value.values()]
-    if len(columns) > 1 and all(keys == columns[0] and "".join(keys).isdigit() for keys in columns):
-        return [
-            Node({name: column[key] for name, column in value.items()}, f"{file.place}, entry {key}")
-            for key in columns[0]
-        ]
-    return [file]
+    columns = [dict(enumerate(each)) if isinstance(each, list) else each for each in value.values()]
+    keys = columns[0].keys() if len(columns) > 1 and isinstance(columns[0], dict) else ()
+    if not all(
+        isinstance(each, dict) and each.keys() == keys and "".join(map(str, keys)).isdigit()
+        for each in columns
+    ):
+        return [file]
+    return [
+        Node(dict(zip(value, (column[key] for column in columns), strict=True)), f"{file.place}, entry {key}")
+        for key in keys
+    ]
 
 
 def peek_records(path: Path) -> list[Node]:

@@ -46,7 +46,14 @@ from coeval.extensions.exchange.label_studio_tasks import (
     render_results,
     standing_lines,
 )
-from coeval.extensions.exchange.records import Results, name_people, name_person, read_answer, slice_utf16
+from coeval.extensions.exchange.records import (
+    Fields,
+    Results,
+    name_people,
+    name_person,
+    read_answer,
+    slice_utf16,
+)
 from coeval.extensions.exchange.tool_files import Gathering, Judgment
 
 
@@ -226,6 +233,11 @@ def _read_regions(regions: list[Node]) -> dict[str, Any]:
 
 _SPANS = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels")
 _SCORES = {"rating": "rating", "number": "number"}
+_FIELDS = Fields(
+    "id data annotations predictions completed_by updated_by was_cancelled lead_time updated_at parent_prediction "
+    "result type from_name model_version drafts",
+    kept="data value completed_by updated_by",
+)
 _CHOICES = {"choices": "choices", "taxonomy": "taxonomy", "pairwise": "selected"}
 
 
@@ -253,6 +265,7 @@ def _open_label_studio(path: Path, slug: str, columns: Columns) -> Source:
             study.add(task)
         return source_of(study.build())
     gathering = Gathering(slug, TOOL)
+    _FIELDS.count_others(gathering, tasks)
     rated = {name for task in tasks for name in _list_rated(task)}
     people = [note.get("completed_by") for task in tasks for note in task.get("annotations").items()]
     names = name_people(TOOL, people)
@@ -284,6 +297,10 @@ def _read_task(
             judges[prediction.get("id").name()] = judge
             shared = Judgment(instance=name, criterion="-", by=judge)
             _read_results(prediction, instance, gathering).add_to(gathering, shared, rated, prediction.place)
+    drafts = task.get("drafts").items() + [
+        d for a in task.get("annotations").items() for d in a.get("drafts").items()
+    ]
+    gathering.left["Drafts that were not submitted, left out"] += len(drafts)
     for annotation in task.get("annotations").items():
         if annotation.get("was_cancelled").value:
             gathering.left["Skipped annotations, left out"] += 1
@@ -313,6 +330,12 @@ def _read_results(annotation: Node, instance: Instance, gathering: Gathering) ->
                 read.scores[control] = score
         elif kind in _CHOICES and not passage:
             read.choices[control] = tuple(_list_texts(value.get(_CHOICES[kind])))
+        elif kind in {**_SCORES, **_CHOICES}:  # of one passage
+            given = value.get({**_SCORES, **_CHOICES}[kind])
+            words = _read_passage(value, instance)
+            read.marks.setdefault(control, []).extend((text, words) for text in _list_texts(given))
+        elif kind == "ranker":
+            read.add_ranking(control, value.get("ranker"))
         elif kind == "textarea":
             read.texts += [(control, text) for text in _list_texts(value.get("text"))]
         elif kind in _SPANS and passage:

@@ -14,12 +14,12 @@ from pathlib import Path
 from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
 from coeval.datasets.text import shorten
 from coeval.extensions.exchange.label_studio_tasks import TOOL
-from coeval.extensions.exchange.records import Results, name_person, read_answer
+from coeval.extensions.exchange.records import Results, name_person, read_answer, slice_utf16
 from coeval.extensions.exchange.tool_files import Gathering, Judgment, read_number, tool_format
 
 _MARKS = frozenset(("annotator", "annotation_id", "lead_time"))
 _OWN = (*_MARKS, "id", "created_at", "updated_at", "agreement")
-_KINDS = ("choices", "taxonomy", "text", "rating", "number", "selected")
+_KINDS = ("choices", "taxonomy", "text", "rating", "number", "selected", "ranker")
 """The names inside a value that is not one text or number."""
 MAX_WORDS = 3
 """The most words of a choice. The files do not say what was typed and what was chosen."""
@@ -32,8 +32,14 @@ def _is_short(path: Path) -> bool:
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    records = list(load_records(path))
+    given = list(load_records(path))
+    records = [record for record in given if record.get("annotation_id", "annotator").value is not None]
+    gathering.left["Records without an annotation, left out"] += len(given) - len(records)
     controls = _find_controls(records, gathering)
+    values = {
+        name: [each.get(name) for each in records if each.get(name).value is not None] for name in controls
+    }
+    typed = {name for name, given in values.items() if _is_typed(given)}
     for number, record in enumerate(records, 1):
         name = record.get("id").name() or str(number)
         fields = {field: value for field, value in record.value.items() if field not in (*_OWN, *controls)}
@@ -42,7 +48,7 @@ def _read(path: Path, gathering: Gathering) -> None:
             continue
         results = Results()
         for control in controls:
-            _read_value(control, record.get(control), results, gathering)
+            _read_value(control, record.get(control), control in typed, instance.output, results, gathering)
         seconds = read_number(record.get("lead_time").text())
         shared = Judgment(
             instance=name, criterion="-", by=_name(record.get("annotator")), person=True,
@@ -68,11 +74,11 @@ def _find_controls(records: list[Node], gathering: Gathering) -> list[str]:
         for field in fields:
             of_task[record.get("id").name(), field].add(record.get(field).text())
             if record.get(field).value is not None:
-                values[field].append(_decode(record.get(field)))
+                values[field].append(record.get(field))
     if place and names != sorted(names):
         return [field for field in values if field not in names[:place]]
     differ = {field for (_, field), given in of_task.items() if len(given) > 1}
-    built = {field for field, given in values.items() if any(isinstance(v.value, dict | list) for v in given)}
+    built = {field for field, given in values.items() if any(map(_is_built, given))}
     if differ | built:
         return [field for field in values if field in differ | built]
     ratings = [field for field, given in values.items() if _is_scale(given)]
@@ -81,29 +87,59 @@ def _find_controls(records: list[Node], gathering: Gathering) -> list[str]:
     return ratings
 
 
-def _decode(value: Node) -> Node:
-    """Return the first part of a value: a rating is a list with one object, and a cell has it as JSON."""
+def _is_built(value: Node) -> bool:
+    """Return whether a value can only be a control's: an object with the name of its kind, or a list of objects."""
+    inner = decode(value.value)
+    first = inner[0] if isinstance(inner, list) and inner else inner
+    return isinstance(first, dict) and bool(first.keys() & {*_KINDS, "start"})
+
+
+def _decode(value: Node) -> tuple[str, Node]:
+    """Return the kind and the first part of a value: a rating is a list with one object, and a cell has it as JSON."""
     inner = decode(value.value)
     node = Node(inner[0] if isinstance(inner, list) and len(inner) == 1 else inner, value.place)
-    return node.get(*_KINDS) if isinstance(node.value, dict) and node.value.keys() & set(_KINDS) else node
+    kind = next((kind for kind in _KINDS if isinstance(node.value, dict) and kind in node.value), "")
+    if isinstance(node.value, dict) and "start" in node.value:
+        return "", Node([node.value], value.place)
+    return kind, node.get(kind) if kind else node
 
 
 def _is_scale(given: list[Node]) -> bool:
-    ratings = {v.number() if isinstance(v.value, int | float) else read_number(v.text()) for v in given}
+    values = [_decode(v)[1] for v in given]
+    ratings = {v.number() if isinstance(v.value, int | float) else read_number(v.text()) for v in values}
     return len(ratings) <= _MOST and all(rating is not None and 0 <= rating <= _HIGHEST for rating in ratings)
 
 
-def _read_value(control: str, value: Node, results: Results, gathering: Gathering) -> None:
-    given = _decode(value)
-    if isinstance(given.value, int | float):
+def _is_typed(given: list[Node]) -> bool:
+    """Return whether people typed the values of a control: one is a list of texts, or has many words."""
+    parts = [_decode(value) for value in given]
+    return any(kind == "text" or isinstance(node.value, str) and len(node.value.split()) > MAX_WORDS
+               for kind, node in parts)  # fmt: skip
+
+
+def _read_value(
+    control: str, value: Node, typed: bool, text: str, results: Results, gathering: Gathering
+) -> None:
+    kind, given = _decode(value)
+    parts = given.items() if isinstance(given.value, list) else []
+    if kind == "ranker":
+        results.add_ranking(control, given)
+    elif isinstance(given.value, int | float):
         results.scores[control] = float(given.value)
-    elif isinstance(given.value, list) and all(isinstance(each, str) for each in given.value):
-        results.choices[control] = tuple(each.name() for each in given.items())
+    elif typed and given.value not in (None, ""):
+        results.texts += [(control, each.text()) for each in (parts or [given])]
+    elif parts and all(isinstance(each.value, dict) and "start" in each.value for each in parts):
+        for part in parts:
+            labels = next((each.items() for _, each in part.entries() if isinstance(each.value, list)), [])
+            words = part.get("text").text() or slice_utf16(
+                text, int(part.get("start").number() or 0), int(part.get("end").number() or 0)
+            )
+            results.marks.setdefault(control, []).extend((label.name(), words) for label in labels)
+    elif parts and all(isinstance(each.value, str | list) for each in parts):
+        results.choices[control] = tuple(" / ".join(map(str, each.value)) if isinstance(each.value, list)
+                                         else each.name() for each in parts)  # fmt: skip
     elif isinstance(given.value, str) and given.value.strip():
-        if len(given.value.split()) <= MAX_WORDS:
-            results.choices[control] = (given.name(),)
-        else:
-            results.texts.append((control, given.text()))
+        results.choices[control] = (given.name(),)
     elif given.value not in (None, ""):
         gathering.left["Results that are not a score, choice or text, left out"] += 1
 

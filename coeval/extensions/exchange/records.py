@@ -197,16 +197,6 @@ def is_our_score(gathering: Gathering, mark: Node) -> bool:
     return True
 
 
-def _add_score(
-    gathering: Gathering, key: str, criterion: str, by: str, score: float | None, place: str
-) -> None:
-    gathering.add(Judgment(instance=key, criterion=criterion, by=by, score=score), place)
-    if score is not None and 0 <= score <= 1:
-        gathering.scales.setdefault(criterion, Scale(0, 1))
-    elif score is not None:
-        gathering.scales.pop(criterion, None)
-
-
 ANNOTATOR = "annotator"
 """The name under which a score in another tool says who gave it."""
 
@@ -222,10 +212,31 @@ class Results:
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     texts: list[tuple[str, str]] = field(default_factory=list)
     marks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
+    """The number of places of each score that is a rank."""
 
     @property
     def empty(self) -> bool:
         return not (self.scores or self.choices or self.texts or self.marks)
+
+    def add_rank(self, control: str, option: str, rank: float, places: int) -> None:
+        """Add the rank of one option. 1 is the first of this number of places."""
+        name = f"{control}: rank of {option} (1 is first)"
+        self.scores[name], self.places[name] = rank, places
+
+    def add_ranking(self, control: str, ranker: Node) -> None:
+        """Add an order of items, or groups of items: each item has its rank, or the name of its group.
+
+        The items are a list, or a list for each group; the group "_" is of those that were not placed.
+        """
+        groups = ranker.entries() if isinstance(ranker.value, dict) else [("", ranker)]
+        placed = [(name, items) for name, items in groups if name != "_"] or groups
+        for name, items in placed:
+            for rank, item in enumerate(items.items(), 1):
+                if len(placed) == 1:
+                    self.add_rank(control, item.name(), rank, len(items.items()))
+                else:
+                    self.choices[f"{control}: {item.name()}"] = (name,)
 
     def add_to(self, gathering: Gathering, shared: Judgment, rated: Collection[str], place: str) -> None:
         """Add a judgment for each score and choice; ``shared`` has their common fields.
@@ -246,6 +257,9 @@ class Results:
             judgments[target] = replace(known, comment="\n".join(filter(None, (known.comment, told))))
         for judgment in judgments.values():
             gathering.add(judgment, place)
+        for name, places in self.places.items():
+            high = gathering.scales.get(name, Scale(1, 2)).high
+            gathering.scales[name] = Scale(1, max(high, places))
         gathering.choices |= dict.fromkeys(self.choices)
         if shared.person:
             gathering.submitted.append((shared, frozenset(judgments)))
