@@ -1,4 +1,4 @@
-"""Establish a criteria set from a list, write scoring guides, and read suggestions and findings."""
+"""Establish a criteria set from a list, write scoring guides, and read suggestions."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from coeval.language import speaking, tr
 from coeval.llm.prompting.presets import get_preset
 from coeval.rules import ballots
 from coeval.rules.arms import Design
-from coeval.rules.criterion_wording import Finding, build_guide, lint_criteria
+from coeval.rules.criterion_wording import build_guide
 from coeval.rules.names import compose, normalize_name
 from coeval.store import Database
 from coeval.store.queries import assignments, criteria, review, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.criteria_rounds import RoundState, find_other_rounds, find_state, get_round, open_round
+from coeval.usecases.criteria_rounds import RoundState, find_other_rounds, find_state, open_round
 
 # A criteria set from a list of texts, for a study whose criteria were decided elsewhere.
 
@@ -156,7 +156,7 @@ def set_guide(
     return criterion
 
 
-# Suggestions and findings on the wording of criteria.
+# Suggestions of criteria.
 
 
 @use_case(OWNERS)
@@ -271,41 +271,3 @@ def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
         for suggestion in review.list_suggestions(db, task.id)
         if ballots.same_words(suggestion.text) not in voted
     ]
-
-
-@use_case(OWNERS)
-def list_findings(context: Context, person: Person, slug: str) -> list[Finding]:
-    """Return possible problems of the criteria in the vote, with suggested replacements."""
-    round_ = get_round(context, person, slug)
-    if round_ is None or not round_.open:
-        return []
-    return lint_criteria([proposal.text for proposal in round_.proposals])
-
-
-@use_case(OWNERS)
-def take_findings(
-    context: Context, person: Person, slug: str, chosen: Sequence[int], *, instead_of: int | None = None
-) -> RoundState:
-    """Start another round in which the selected suggestions replace the criteria that they concern.
-
-    ``chosen`` are positions in ``list_findings``; findings without a suggestion change nothing. ``instead_of`` is
-    the open round that is replaced; a round without ballots needs no such consent.
-
-    Raises:
-        InputError: nothing with a suggestion was chosen, or the open vote has ballots.
-    """
-    findings = list_findings(context, person, slug)
-    taken = [findings[n] for n in chosen if 0 <= n < len(findings) and findings[n].suggestion]
-    round_ = get_round(context, person, slug)
-    if round_ is None or not taken:
-        raise InputError("Choose at least one suggestion to take, or leave the criteria as they are.")
-    gone = {finding.index for finding in taken} | {
-        finding.other for finding in taken if finding.other is not None
-    }
-    kept = [proposal for n, proposal in enumerate(round_.proposals) if n not in gone]
-    wordings = dict.fromkeys(text for finding in taken for text in finding.suggestion)
-    known = {ballots.same_words(proposal.text) for proposal in kept}
-    new = [Proposal(text, Origin.HUMAN) for text in wordings if ballots.same_words(text) not in known]
-    with context.store.read() as db:
-        consent = _consent(db, round_, instead_of)
-    return open_round(context, person, slug, [*kept, *new], instead_of=consent)

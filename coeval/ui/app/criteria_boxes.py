@@ -225,8 +225,6 @@ class Parts:
     open_vote: gr.Button
     suggested: gr.CheckboxGroup
     reopen: gr.Button
-    findings: gr.CheckboxGroup
-    take: gr.Button
     settle: gr.Column
     decisions: Screen
 
@@ -252,7 +250,6 @@ def build_parts(context: Context) -> Parts:
             )
             parts["reopen"] = gr.Button("Start a new version", elem_id="reopen", visible=False)
             parts["tally"] = View(elem_id="tally")
-            parts |= _build_findings()
             parts["job"] = JobBox()
             parts |= _build_propose(context)
     return Parts(**parts)
@@ -271,12 +268,6 @@ def _build_settle() -> dict[str, Any]:
         View(views.settle_title())
         decisions = Screen(screen="decisions", elem_id="decisions")
     return {"settle": settle, "decisions": decisions}
-
-
-def _build_findings() -> dict[str, Any]:
-    findings = gr.CheckboxGroup([], label="Worth a second look", visible=False, elem_id="findings")
-    take = gr.Button("Vote again with these changes", visible=False, elem_id="take-findings")
-    return {"findings": findings, "take": take}
 
 
 def _build_propose(context: Context) -> dict[str, Any]:

@@ -23,14 +23,12 @@ from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import RoundState
 from coeval.usecases.criteria_sets import (
     list_drafted,
-    list_findings,
     list_suggestions,
     reopen_criteria,
-    take_findings,
 )
 from coeval.usecases.drafting import jobs
 
-LINES, SUGGESTED, FINDINGS, OTHER, AGREED = "lines", "suggested", "findings", "other", "agreed"
+LINES, SUGGESTED, OTHER, AGREED = "lines", "suggested", "other", "agreed"
 """The ways to open a vote, and the consent to one of them."""
 
 
@@ -66,11 +64,10 @@ class CriteriaTab(StudyTab):
         self.on(parts.decisions.submit, self.load, [])
         self.on(parts.use.click, self.on_use, [self.cancel.round])
         self.on(self.cancel.cancel.click, self.on_cancel, [self.cancel.round])
-        votes = [self.replace.asked, parts.lines, parts.suggested, parts.findings, self.others.round]
+        votes = [self.replace.asked, parts.lines, parts.suggested, self.others.round]
         for event, action in (
             (parts.open_vote.click, LINES),
             (parts.reopen.click, SUGGESTED),
-            (parts.take.click, FINDINGS),
             (self.others.take_up.click, OTHER),
             (self.replace.go.click, AGREED),
         ):
@@ -100,7 +97,6 @@ class CriteriaTab(StudyTab):
         asked: tuple[str, int] | None,
         lines: str | None,
         suggested: list[str] | None,
-        findings: list[int] | None,
         other: int | None,
         *,
         action: str,
@@ -113,8 +109,6 @@ class CriteriaTab(StudyTab):
             return self.replace.ask(action, *open_)
         if action == SUGGESTED:
             reopen_criteria(context, person, need_task(slug), suggested or (), instead_of=replaces)
-        elif action == FINDINGS:
-            take_findings(context, person, need_task(slug), findings or (), instead_of=replaces)
         elif action == OTHER:
             criteria_rounds.take_up_round(context, person, need_task(slug), other or 0, instead_of=replaces)
         else:
@@ -241,10 +235,6 @@ class CriteriaTab(StudyTab):
         update |= self.others.update(others)
         update[parts.suggested] = gr.CheckboxGroup(said, visible=bool(said), **chosen)
         update |= self.cancel.update(round_ if owner and voting else None, current, tally)
-        findings = list_findings(self.context, person, slug) if owner and voting else []
-        labels = [(views.finding_label(one), n) for n, one in enumerate(findings)]
-        update[parts.findings] = gr.CheckboxGroup(labels, visible=bool(findings), **chosen)
-        update[parts.take] = gr.Button(visible=any(one.suggestion for one in findings))
         if round_ is not None and voting:
             update[parts.ballot_title] = views.ballot_title(round_)
             shown = {

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from coeval.domain import Action, CriteriaSet, Criterion, Origin, Suggestion, Task
 from coeval.language import later, tr
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
-from coeval.rules.criterion_wording import Finding
 from coeval.ui.app.step_json import name_field
 from coeval.ui.components.next_step import name_steps
 from coeval.ui.components.number_words import name_instance, plural
@@ -256,9 +255,3 @@ def suggestion_label(suggestion: Suggestion) -> str:
     instance = suggestion.instance
     name = name_instance(instance.position, instance.external_id)
     return f"{suggestion.text} ({suggestion.person}, on instance {name})"
-
-
-def finding_label(finding: Finding) -> str:
-    """Return a possible problem of a criterion with its suggested replacement, as a choice."""
-    instead = " → " + " / ".join(finding.suggestion) if finding.suggestion else ""
-    return f"{finding.message}{instead}"

@@ -461,7 +461,6 @@ def criteria_tab() -> list[Door]:
             for name in (
                 "criteria_rounds.get_tally",
                 "criteria_rounds.list_other_rounds",
-                "criteria_sets.list_findings",
                 "criteria_sets.list_drafted",
             )
         ),
@@ -475,10 +474,6 @@ def criteria_tab() -> list[Door]:
         Door("usecases.criteria_rounds.get_tally", at("GET", "/api/criteria/{task}/decisions", "voting")),
         Door("usecases.criteria_rounds.cast_ballot", vote("ballot", 0)),
         Door("usecases.criteria_rounds.establish", vote("decisions", 1)),
-        Door(
-            "usecases.criteria_sets.take_findings",
-            event(MAIN, "replace-vote-go", put=fixed(findings=[0]), before=asking("take-findings"), **voting),
-        ),
         Door(
             "usecases.criteria_rounds.open_round",
             event(MAIN, "replace-vote-go", put=lines, before=asking("open-vote"), **voting),

@@ -1,4 +1,4 @@
-"""Near-duplicates among criteria, and doubts about their wording."""
+"""Near-duplicates among criteria."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coeval.rules.criterion_wording import SAME, FindingKind, likeness, lint_criteria, merge_proposals
+from coeval.rules.criterion_wording import SAME, likeness, merge_proposals
 
 ALIKE = [
     (
@@ -58,28 +58,3 @@ def test_merging_keeps_every_wording_and_counts_samples(samples: list[list[str]]
     assert all(1 <= one.support <= len(samples) == one.samples for one in proposals)
     assert [one.support for one in proposals] == sorted((one.support for one in proposals), reverse=True)
     assert all(one.text in one.members for one in proposals if one.members)
-
-
-def test_findings_name_the_criterion_and_suggest() -> None:
-    texts = [
-        "Be easy to follow and logically coherent.",
-        "The page has a short loading time.",
-        "The text should be coherent and easy to follow",
-        "Be short.",
-    ]
-    findings = lint_criteria(texts)
-    assert [(one.kind, one.index, one.other) for one in findings] == [
-        (FindingKind.DOUBLE, 0, None),
-        (FindingKind.UNJUDGEABLE, 1, None),
-        (FindingKind.DOUBLE, 2, None),
-        (FindingKind.OVERLAP, 2, 0),
-    ]
-    assert findings[0].suggestion == ("Be easy to follow.", "Be logically coherent.")
-    assert "“loading time”" in findings[1].message
-    assert findings[3].suggestion == (texts[2],)
-
-
-@settings(deadline=None)
-@given(st.lists(st.text(max_size=60), max_size=5))
-def test_lint_never_raises(texts: list[str]) -> None:
-    assert all(0 <= finding.index < len(texts) for finding in lint_criteria(texts))

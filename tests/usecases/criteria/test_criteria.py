@@ -165,24 +165,6 @@ def test_proposals_must_differ(context: Context, voters: list[Person]) -> None:
         criteria_rounds.open_round(context, voters[0], "demo", [Proposal("  ")])
 
 
-def test_suggestions_are_the_owners_to_take(context: Context, voters: list[Person]) -> None:
-    owner, ana, _ = voters
-    double = "The answer should be easy to follow and logically coherent."
-    replace_vote(context, owner, double, "Be kind.")
-    findings = criteria_sets.list_findings(context, owner, "demo")
-    split = next(n for n, one in enumerate(findings) if len(one.suggestion) == 2)
-    with pytest.raises(NotAllowedError):
-        criteria_sets.take_findings(context, ana, "demo", [split])
-    with pytest.raises(InputError, match="at least one suggestion"):
-        criteria_sets.take_findings(context, owner, "demo", [])
-    round_ = criteria_sets.take_findings(context, owner, "demo", [split])
-    assert [proposal.text for proposal in round_.proposals] == [
-        "Be kind.",
-        "The answer should be easy to follow.",
-        "The answer should be logically coherent.",
-    ]
-
-
 def test_criteria_are_used_without_a_vote_unless_somebody_voted(
     context: Context, voters: list[Person]
 ) -> None:
