@@ -77,7 +77,7 @@ def parse_submission(node: Node) -> ImportedSubmission:
     given = _parse(node, ImportedSubmission)
     problems = {
         "a person's name is empty or too long": not 0 < len(given.person) <= MAX_PERSON_NAME,
-        "the planted error cannot be": given.planted not in ("", "score", "evidence")
+        "the planted error cannot be": given.planted not in ("", "score")
         or (given.planted != "" and given.arm is not Arm.ASSISTED),
         "the time cannot be": given.active_ms is not None and given.active_ms < 0,
         "the arm cannot be": (

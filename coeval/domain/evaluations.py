@@ -174,7 +174,7 @@ class Submission(Conduct):
     shown_score: float | None = None
     """The score on the screen: the draft's or a planted one. None if none was shown."""
     planted: str = ""
-    """The planted error in the displayed draft: ``score`` or ``evidence``; usually empty."""
+    """The planted error in the displayed draft: ``score``; usually empty."""
     id: int = 0
 
     @property

@@ -1,15 +1,12 @@
-"""Planted errors: deliberate mistakes in drafts, to measure whether people notice them.
+"""Planted errors: deliberately wrong scores in drafts, to measure whether people notice them.
 
-A score is shifted by one, or the comment in a line of evidence is replaced by one about another input. The
-shift is drawn at random, so regressing people's scores on the shown score within an item gives the true
-influence of the draft, undiluted by people who would have given that score anyway.
+A score is shifted by one. The shift is drawn at random, so regressing people's scores on the shown score within an
+item gives the true influence of the draft, undiluted by people who would have given that score anyway.
 
-Only the error itself may distinguish a planted draft from another, on one screen or over many. So each
-exchange is equally likely in both directions. Comments are exchanged within a form (``line_forms``) between
-drafts with the same score. Scores are exchanged between drafts of one form whose words suggest the same score
-(``tone``): as many 4s are shown as 3 as 3s are shown as 4 (a Metropolis step on the run's scores; Hastings
-1970). Errors that would be inconsistent are not planted: a score that another line states, a mean that the
-answers could not have, a line that only quotes.
+Only the score itself may distinguish a planted draft from another, on one screen or over many. So each exchange is
+equally likely in both directions. Scores are exchanged between drafts of one form whose words suggest the same score:
+as many 4s are shown as 3 as 3s are shown as 4 (a Metropolis step on the run's scores; Hastings 1970). Scores that
+would be inconsistent are not planted: one that another line states, or a mean that the answers could not have.
 """
 
 from __future__ import annotations
@@ -17,26 +14,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
+from coeval.domain import Draft, EvaluationRow, RowKind, Scale
 from coeval.rules.arms import draw_share
-from coeval.rules.line_forms import (
-    DENIALS,
-    DOUBTS,
-    Comment,
-    find_subjects,
-    list_words,
-    measure,
-    suggest_scores,
-    take_apart,
-    unquote,
-)
 
 LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=\S)")
 NUMBER = re.compile(r"(?<![\w.,])\d{1,9}(?:[.,]\d{1,17})?(?![\d\w]|[.,]\d|-[^\W\d])")
@@ -55,6 +41,12 @@ EXTREMES = re.compile(
     re.IGNORECASE,
 )
 
+STEP = math.log(1.3)
+"""Two lengths in one class differ by less than thirty percent."""
+
+DOUBTS = re.compile(r"\b(?:but|however|although|though|while|could|may|might|some\w*)\b", re.IGNORECASE)
+DENIALS = re.compile(r"\b(?:not|no|lack\w*|fail\w*|without|never)\b|n[’']t\b", re.IGNORECASE)
+
 SALT = "sown"
 """The part of the hash for drawing planted errors.
 
@@ -71,73 +63,26 @@ LEAST = 16
 """The smallest number of other drafts from which the tone of words is learned."""
 
 
-class ErrorKind(StrEnum):
-    """The type of a planted error."""
-
-    SCORE = "score"
-    EVIDENCE = "evidence"
-
-
 @dataclass(frozen=True, slots=True)
 class PlantedError:
-    """The replacement that one person sees in ``draft``: another score, or another line of evidence."""
+    """The score that one person sees in ``draft`` instead of its own."""
 
     draft: int
-    kind: ErrorKind
-    score: float | None = None
-    draft_row: int | None = None
-    source: EvaluationRow | None = None
-    """The line about another input whose comment replaces the one in ``draft_row``."""
-    text: str = ""
-    """The replacement text; empty for errors from versions that did not keep the draft's quotes."""
+    score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """Another draft of the same run and criterion."""
+def is_drawn(seed: str, annotator: int, instance: int, criterion: int, planted_share: float) -> bool:
+    """Return whether an error is to be planted in this person's draft.
 
-    draft: Draft
-    lends: bool
-    """True if its lines may be shown: it is about another input, and this person will never judge it."""
-
-
-def draw_kind(
-    seed: str, annotator: int, instance: int, criterion: int, planted_share: float
-) -> ErrorKind | None:
-    """Return the planted error of this person's draft, if any; half of the planted errors are wrong scores.
-
-    >>> draw_kind("s", 1, 1, 1, 0.0) is None, draw_kind("s", 1, 1, 1, 1.0) in ErrorKind
-    (True, True)
+    >>> is_drawn("s", 1, 1, 1, 0.0), is_drawn("s", 1, 1, 1, 1.0)
+    (False, True)
     """
-    drawn = draw_share(seed, SALT, annotator, instance, criterion)
-    if drawn >= planted_share:
-        return None
-    return ErrorKind.SCORE if drawn < planted_share / 2 else ErrorKind.EVIDENCE
+    return draw_share(seed, SALT, annotator, instance, criterion) < planted_share
 
 
 def draw_place(seed: str, annotator: int, instance: int, criterion: int, size: int) -> int:
     """Return the position, from 1 to ``size``, at which the search for neighbours begins."""
     return 1 + int(draw_share(seed, "source", annotator, instance, criterion) * size)
-
-
-def plant(
-    kind: ErrorKind,
-    seed: str,
-    annotator: int,
-    draft: Draft,
-    scale: Scale,
-    sample: str,
-    run: Sequence[Neighbour],
-) -> PlantedError | None:
-    """Return an error of this kind for the draft; None if the draft, the scale or the run allows none.
-
-    Args:
-        sample: the texts that the draft is about.
-        run: drafts of the same run and criterion.
-    """
-    if kind is ErrorKind.SCORE:
-        return plant_score(seed, annotator, draft, scale, [other.draft for other in run])
-    return plant_evidence(seed, annotator, draft, sample, run)
 
 
 def plant_score(
@@ -164,7 +109,7 @@ def plant_score(
                 common[_bin(4 * at)] += 1
     if draw_share(seed, "exchange", *key) >= common[_bin(4 * shifted)] / common[_bin(4 * draft.score)]:
         return None
-    return PlantedError(draft.id, ErrorKind.SCORE, score=shifted)
+    return PlantedError(draft.id, shifted)
 
 
 def _list_alike(draft: Draft, others: Sequence[Draft]) -> list[Draft]:
@@ -212,7 +157,7 @@ def _read_verdict(draft: Draft) -> _Verdict:
         )
         counted = mean is None or int(mean[1]) == len(draft.samples)
         moves = moves and counted and not beside and restate(row.text, draft.score, draft.score) is not None
-    form = (*spread, _count_doubts(draft), bool(_list_comments(draft)))
+    form = (*spread, _count_doubts(draft))
     return _Verdict(form, tuple(named), moves)
 
 
@@ -226,9 +171,7 @@ def _count_doubts(draft: Draft) -> Hashable:
         " ".join(row.text for row in draft.rows if row.kind is kind)
         for kind in (RowKind.SCORE, RowKind.CONCLUSION)
     )
-    comments = " ".join(
-        comment.text for row in draft.rows if row.kind is RowKind.EVIDENCE and (comment := take_apart(row))
-    )
+    comments = " ".join(unquote(row) for row in draft.rows if row.kind is RowKind.EVIDENCE)
     return (
         min(2, len(DOUBTS.findall(score))),
         min(1, len(DOUBTS.findall(conclusion))),
@@ -270,91 +213,11 @@ def _shift(score: float, step: int) -> float:
     return round(score + step, digits)
 
 
-def plant_evidence(
-    seed: str, annotator: int, draft: Draft, sample: str, run: Sequence[Neighbour]
-) -> PlantedError | None:
-    """Return a line of evidence with the comment of a similar line, from a draft with the same score.
-
-    Both lines have the same form. The line keeps its mark, lead-in and quotes. Both comments name the subject
-    of their own texts, so the foreign comment is wrong here, and neither is conspicuous. Returns None if
-    there is no such line.
-    """
-    said = [
-        " ".join(row.text for row in each.rows).casefold()
-        for each in (draft, *(other.draft for other in run))
-    ]
-    rarity = _Rarity(said)
-    own = rarity.list_telling(draft)
-    if not own or draft.score is None:
-        return None
-    key = (annotator, draft.instance, draft.criterion)
-    comment = own[int(draw_share(seed, "line", *key) * len(own))]
-    known = f"{sample.casefold()} {said[0]}"
-    chosen: tuple[float, Comment] | None = None
-    for other in run:
-        theirs = other.draft
-        if not other.lends or theirs.score is None or _bin(theirs.score) != _bin(draft.score):
-            continue
-        if all(each.form != comment.form for each in _list_comments(theirs)):
-            continue
-        telling = rarity.list_telling(theirs)
-        for each in telling:
-            if each.form != comment.form or not any(word not in known for word in rarity.find_rare(each)):
-                continue
-            # a line is equally likely to lend and to lose its comment, whatever else its draft contains
-            drawn = -math.log(draw_share(seed, "lender", *key, each.line.id) + 2**-64) * len(telling)
-            if chosen is None or drawn < chosen[0]:
-                chosen = drawn, each
-    if chosen is None:
-        return None
-    source = chosen[1]
-    return PlantedError(
-        draft.id,
-        ErrorKind.EVIDENCE,
-        draft_row=comment.line.id,
-        source=source.line,
-        text=comment.head + source.text,
-    )
-
-
-def _list_comments(draft: Draft) -> list[Comment]:
-    """Return the comments of a draft that no other line of it repeats."""
-    found = [comment for row in draft.rows if row.kind is RowKind.EVIDENCE and (comment := take_apart(row))]
-    times = Counter(comment.text for comment in found)
-    return [comment for comment in found if times[comment.text] == 1]
-
-
-class _Rarity:
-    """The rare words of some drafts (used by at most one in twenty), which can name a draft's subject."""
-
-    def __init__(self, said: Sequence[str]) -> None:
-        self._said, self._most = said, max(2, len(said) // 20)
-        self._known: dict[str, bool] = {}
-
-    def find_rare(self, comment: Comment) -> list[str]:
-        return [word for word in find_subjects(comment.text) if self._is_rare(word)]
-
-    def list_telling(self, draft: Draft) -> list[Comment]:
-        """Return the comments of a draft that name its own subject."""
-        return [
-            comment
-            for comment in _list_comments(draft)
-            if any(map(self._is_rare, find_subjects(comment.text)))
-        ]
-
-    def _is_rare(self, word: str) -> bool:
-        if word not in self._known:
-            self._known[word] = sum(word in each for each in self._said) <= self._most
-        return self._known[word]
-
-
-def apply_planted_error(draft: Draft, planted: PlantedError | None, output: str) -> Draft:
+def apply_planted_error(draft: Draft, planted: PlantedError | None) -> Draft:
     """Return the draft as shown: unchanged if nothing is planted, or if the draft was replaced."""
     if planted is None or planted.draft != draft.id:
         return draft
-    if planted.kind is ErrorKind.EVIDENCE:
-        return replace(draft, rows=tuple(_swapped(row, planted, output) for row in draft.rows))
-    assert draft.score is not None and planted.score is not None
+    assert draft.score is not None
     rows = tuple(
         replace(row, text=restate(row.text, draft.score, planted.score) or f"{planted.score:g}")
         if row.kind is RowKind.SCORE
@@ -363,20 +226,6 @@ def apply_planted_error(draft: Draft, planted: PlantedError | None, output: str)
     )
     # the origin of the score would reveal the draft's own score
     return replace(draft, score=planted.score, rows=rows, reason="", raw="", samples=())
-
-
-def _swapped(row: EvaluationRow, planted: PlantedError, output: str) -> EvaluationRow:
-    if row.id != planted.draft_row or planted.source is None:
-        return row
-    if planted.text:
-        return replace(row, text=planted.text)
-    quotes = tuple(_find_quote(quote.text, output) for quote in planted.source.quotes)
-    return replace(row, text=planted.source.text, quotes=quotes)
-
-
-def _find_quote(text: str, output: str) -> Quote:
-    at = output.find(text)
-    return Quote(text, at, at + len(text)) if text and at >= 0 else Quote(text)
 
 
 def restate(text: str, was: float, now: float) -> str | None:
@@ -431,3 +280,75 @@ def _written(like: str, score: float) -> str:
     """Return a score with the decimals and the decimal mark of ``like``."""
     text = f"{score:.{_decimals(like)}f}"
     return text.replace(".", ",") if "," in like else text
+
+
+def measure(text: str) -> int:
+    """Return the length class of a text.
+
+    >>> measure(""), measure("a" * 100) == measure("a" * 101), measure("a" * 100) < measure("a" * 150)
+    (-1, True, True)
+    """
+    return int(math.log(len(text)) / STEP) if text else -1
+
+
+# The tone of a draft: the score that its conclusion suggests, as other drafts of the same run use words.
+
+LETTERS = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)?")
+STEM = 7
+"""The letters of a word that count, so that its forms count as one word."""
+PENALTIES = (1.0, 4.0, 16.0, 64.0, 256.0)
+"""The penalties of the regression. The one with the smallest error on drafts that it has not seen is used."""
+
+
+def unquote(row: EvaluationRow) -> str:
+    """Return a line without the spans that it quotes."""
+    text = row.text
+    for quote in row.quotes:
+        text = text.replace(quote.text, " ", 1) if quote.text else text
+    return text
+
+
+@lru_cache(maxsize=4_000)
+def list_words(draft: Draft) -> frozenset[str]:
+    """Return the words of a draft's conclusion and score line, without quotes and numbers.
+
+    The lines of evidence speak of the text more than of its score.
+    """
+    return frozenset(
+        f"{row.kind} {word.casefold()[:STEM]}"
+        for row in draft.rows
+        if row.kind is not RowKind.EVIDENCE
+        for word in LETTERS.findall(unquote(row))
+    )
+
+
+def suggest_scores(learned: Sequence[Draft], drafts: Sequence[Draft]) -> npt.NDArray[np.float64]:
+    """Return the score that the words of each draft suggest, by a ridge regression on the learned drafts."""
+    scores = np.array([draft.score for draft in learned], dtype=float)
+    times = Counter(word for draft in learned for word in list_words(draft))
+    common = [word for word, n in times.items() if n > 1]
+    columns = {word: at for at, word in enumerate(common)}
+    if not columns:
+        return np.zeros(len(drafts))
+    known, asked = _count(learned, columns), _count(drafts, columns)
+    middle, mean = known.mean(axis=0), scores.mean()
+    values, vectors = np.linalg.eigh((known - middle) @ (known - middle).T)
+    turned = vectors.T @ (scores - mean)
+    best: tuple[float, npt.NDArray[np.float64]] | None = None
+    for penalty in PENALTIES:
+        kept = 1 / (np.maximum(values, 0) + penalty)
+        weights = vectors @ (kept * turned)
+        # the mean squared error on each draft for the regression on all the others
+        error = float(np.mean((weights / (vectors**2 @ kept)) ** 2))
+        if best is None or error < best[0]:
+            best = error, weights
+    assert best is not None
+    suggested: npt.NDArray[np.float64] = mean + (asked - middle) @ ((known - middle).T @ best[1])
+    return suggested
+
+
+def _count(drafts: Sequence[Draft], columns: Mapping[str, int]) -> npt.NDArray[np.float64]:
+    table = np.zeros((len(drafts), len(columns)))
+    for line, draft in zip(table, drafts, strict=True):
+        line[[columns[word] for word in list_words(draft) if word in columns]] = 1
+    return table

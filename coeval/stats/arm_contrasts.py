@@ -186,7 +186,6 @@ def find_pull(rows: pd.DataFrame, arms: Arms = Arms()) -> Estimate:
     Source: the within-unit effect of a randomised shift.
     """
     seen = rows[(rows["arm"] == arms.shown) & rows["score"].notna() & rows["draft_score"].notna()]
-    seen = seen[seen["planted_error"].ne("evidence")]
     draft = seen["draft_score"].astype(float)
     shift = seen["shown_score"].astype(float).fillna(draft) - draft
     counts = {

@@ -249,7 +249,6 @@ WORDS = {
     "alpha_after": "alpha after it was shown",
     "adoption": "the increase in using the draft's score",
     "pull": "the pull of the draft",
-    "lines_caught": "the share of planted lines caught",
     "same_before": "the share equal to the draft before it was shown",
     "same_after": "the share equal to it after",
     "towards": "the share moved towards the draft",

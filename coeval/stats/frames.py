@@ -82,9 +82,8 @@ Found = TypeVar("Found")
 
 
 def is_planted(scores: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether each draft had a planted error, in its score or in a line."""
-    kinds = scores["planted_error"].isin(("score", "evidence")) if "planted_error" in scores else False
-    return scores["planted_score"].astype(bool) | kinds
+    """Return whether a wrong score was planted in each draft."""
+    return scores["planted_score"].astype(bool)
 
 
 @dataclass(frozen=True, slots=True)

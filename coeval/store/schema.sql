@@ -589,30 +589,19 @@ CREATE INDEX assignment_instance ON assignment(instance) WHERE arm IS NOT NULL;
 CREATE INDEX assignment_by_instance ON assignment(instance);
 CREATE INDEX assignment_by_task ON assignment(task);
 
--- A planted error in a draft as one person sees it. It is drawn when the instance is opened, and only owners can see
--- it.
+-- A wrong score in a draft as one person sees it. It is drawn when the instance is opened, and only owners can see it.
 CREATE TABLE planted_error (
   annotator INTEGER NOT NULL REFERENCES annotator(id),
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
   draft INTEGER NOT NULL REFERENCES draft(id),
-  kind TEXT NOT NULL CHECK (kind IN ('score', 'evidence')),
-  score REAL, -- the score that is shown instead of the draft's
-  draft_row INTEGER REFERENCES draft_row(id), -- the line of the draft that is replaced
-  source_row INTEGER REFERENCES draft_row(id), -- the line of another instance that is shown instead
+  score REAL NOT NULL, -- the score that is shown instead of the draft's
   planted_at TEXT NOT NULL,
-  -- the line as it was shown, with the quotations of the draft's own line; null if the source's own words were shown,
-  -- and for a score
-  text TEXT,
-  CHECK ((kind = 'score') = (score IS NOT NULL)),
-  CHECK ((kind = 'evidence') = (draft_row IS NOT NULL AND source_row IS NOT NULL)),
   PRIMARY KEY (annotator, instance, criterion)
 ) STRICT;
 CREATE INDEX planted_error_by_instance ON planted_error(instance);
 CREATE INDEX planted_error_by_criterion ON planted_error(criterion);
 CREATE INDEX planted_error_by_draft ON planted_error(draft);
-CREATE INDEX planted_error_by_draft_row ON planted_error(draft_row) WHERE draft_row IS NOT NULL;
-CREATE INDEX planted_error_by_source_row ON planted_error(source_row) WHERE source_row IS NOT NULL;
 
 -- The score that a person gave before the draft was shown, in the arm 'first'. It is stored once and never changes.
 CREATE TABLE first_score (
@@ -642,7 +631,7 @@ CREATE TABLE submission (
   arm TEXT NOT NULL CHECK (arm IN ('assisted', 'blind', 'first', 'evidence', 'reasons')),
   score REAL,
   shown_score REAL, -- the score on the screen: the draft's, or a planted one; null if none was shown
-  planted TEXT CHECK (planted IN ('score', 'evidence')), -- the kind of the planted error in the draft shown
+  planted TEXT CHECK (planted = 'score'), -- the part of the draft shown that was wrong on purpose
   bulk INTEGER NOT NULL DEFAULT 0 CHECK (bulk IN (0, 1)), -- 1: some lines were approved with "Approve the rest"
   opened_at TEXT,
   submitted_at TEXT, -- null: the imported file has no time

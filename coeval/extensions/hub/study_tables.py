@@ -123,7 +123,7 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
         ("score", "The person's score; null if missing", "number"),
         ("shown_score", "The score shown on the screen; null if none was", "number"),
         ("first_score", "In the arm first, the score given before the draft was shown", "number"),
-        ("planted_error", "The planted error in the draft shown: score, evidence, or empty"),
+        ("planted_error", "The planted error in the draft shown: score, or empty"),
         ("opened_at", "When it was opened (UTC); empty if unknown"),
         ("submitted_at", "When it was saved (UTC)"),
         ("active_ms", "Milliseconds of activity; null if not measured", "whole"),

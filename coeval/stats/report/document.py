@@ -125,16 +125,11 @@ def _sampled(study: StudyFrames) -> str:
 
 def _design_notes(study: StudyFrames) -> Iterator[str]:
     """Yield notes on the effects of the design on scores: planted errors, and scores before the draft."""
-    planted, scores = (
-        int(is_planted(study.scores).sum()),
-        int(study.scores["planted_score"].astype(bool).sum()),
-    )
+    planted = int(is_planted(study.scores).sum())
     if planted:
-        kinds = ((scores, "a wrong score"), (planted - scores, "a line of another instance"))
-        shown = " and ".join(f"{n:,} {what}" for n, what in kinds if n)
         yield (
-            f"{planted:,} submissions were shown a draft that was wrong on purpose: {shown}. They count for agreement "
-            "between people and for the catch rates, and wrong scores also for the pull. They are left out of actions, "
+            f"{planted:,} submissions were shown a score that was wrong on purpose. They count for agreement "
+            "between people, for the catch rates, and for the pull. They are left out of actions, "
             "score changes, adoption, distance, alphas by arm, and every comparison of the model with "
             "people."
         )

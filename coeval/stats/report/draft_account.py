@@ -21,7 +21,6 @@ from coeval.stats.arm_contrasts import (
     first_effect,
     share_limits,
 )
-from coeval.stats.clusters import Clusters, mean_interval
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, SHOWN_ARMS, StudyFrames, once
 from coeval.stats.report.tables import Table, make_table
@@ -85,17 +84,6 @@ class DraftEffects:
 
 
 @dataclass(frozen=True)
-class PlantedErrors:
-    """Planted errors: ``n`` wrong scores, and the share ``lines_caught`` of ``n_lines`` wrong lines that were revised
-    or deleted. The share of wrong scores caught is a measure of the arm.
-    """
-
-    n: int
-    n_lines: int
-    lines_caught: Spelled
-
-
-@dataclass(frozen=True)
 class DraftAccount:
     """The effects of the drafts: one account per arm, the limits of the design, and a paragraph for a paper.
 
@@ -104,7 +92,6 @@ class DraftAccount:
 
     arms: list[ArmAccount]
     pull: Spelled
-    planted: PlantedErrors
     first: FirstEffect
     reference: str
     cannot: list[str]
@@ -124,8 +111,7 @@ def draft_account_section(study: StudyFrames) -> DraftAccount:
     pull = draft_effects_section(study).pull
     cannot = list(_cannot(study, rows, accounts, reference))
     paragraph = " ".join(_paragraph(study, accounts, pull.value, reference))
-    planted = _planted(study, rows)
-    return DraftAccount(accounts, pull, planted, first_effect(rows), reference, cannot, paragraph)
+    return DraftAccount(accounts, pull, first_effect(rows), reference, cannot, paragraph)
 
 
 @once
@@ -147,27 +133,6 @@ def _contrast(rows: pd.DataFrame, name: str, arms: Arms) -> Contrast:
     return replace(
         contrast, difference=contrast.difference.having(**share_limits(contrast.difference.details))
     )
-
-
-def _planted(study: StudyFrames, rows: pd.DataFrame) -> PlantedErrors:
-    """Return the shares of planted errors that people set right, with intervals over documents."""
-    wrong = rows[rows["planted_score"].astype(bool) & (rows["arm"] == ASSISTED) & rows["shown_score"].notna()]
-    caught = study.scored["line_caught"] if "line_caught" in study.scored else pd.Series(dtype=float)
-    caught = caught.dropna().astype(float)
-    lines = rows.loc[caught.index]
-    return PlantedErrors(
-        len(wrong),
-        len(caught),
-        Spelled(_share(caught, lines["cluster"], study, "no wrong line was shown on purpose")),
-    )
-
-
-def _share(values: pd.Series[float], cluster: pd.Series[int], study: StudyFrames, reason: str) -> Estimate:
-    if not len(values):
-        return Estimate.undefined(reason)
-    clusters = Clusters(pd.factorize(cluster)[0], study.clusters.kind)
-    spread = mean_interval(np.asarray(values, dtype=np.float64), clusters, (0.0, 1.0))
-    return Estimate(float(values.mean()), n=len(values), **spread)
 
 
 OF_SCORED = (
@@ -388,16 +353,6 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
         for value, shown, title, how in others
         if value.defined
     ]
-    planted = section.planted
-    if planted.n_lines:
-        rows.append(
-            {
-                "shown": ARM_NAMES[ASSISTED],
-                "measure": "Share of lines of another instance caught",
-                "with": planted.lines_caught.value,
-                "compared": f"{planted.n_lines:,} planted lines",
-            }
-        )
     columns = ("shown", "measure", "with", "blind", "difference", "ci_low", "ci_high", "p_value", "compared")
     limits = [{"limit": sentence} for sentence in section.cannot] if section.arms else []
     return [

@@ -202,20 +202,13 @@ def _timed(db: Database, values: dict[str, int], participants: list[Participant]
     ]
 
 
-def count_offered(db: Database, task: int) -> tuple[int, dict[int, int]]:
-    """Return the number of instances available for work and, for each person, the number withheld because
-    their lines were shown as planted errors.
-    """
+def count_offered(db: Database, task: int) -> int:
+    """Return the number of instances available for work."""
     sql = (
         "SELECT count(*) FROM instance i WHERE i.task = ?"
         " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
     )
-    withheld = (
-        "SELECT p.annotator, count(DISTINCT d.instance) AS n FROM planted_error p JOIN draft_row r"
-        " ON r.id = p.source_row JOIN draft d ON d.id = r.draft JOIN instance i ON i.id = d.instance"
-        " WHERE i.task = ? GROUP BY p.annotator"
-    )
-    return int(scalar(db, sql, [task])), {row["annotator"]: row["n"] for row in db.query(withheld, [task])}
+    return int(scalar(db, sql, [task]))
 
 
 def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:

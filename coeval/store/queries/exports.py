@@ -128,8 +128,7 @@ ROWS = f"""
 SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, {OUTCOME} AS arm, s.revision,
   {LATEST} AS latest,
   w.position AS line, w.kind, w.action, l.text AS drafted,
-  CASE WHEN s.planted = 'evidence' THEN coalesce(o.text, x.text) WHEN s.planted = 'score' AND w.kind = 'score'
-    THEN {AS_TEXT} END AS planted_error,
+  CASE WHEN s.planted IS NOT NULL AND w.kind = 'score' THEN {AS_TEXT} END AS planted_error,
   w.text AS new_text, w.reason
 FROM submission_row w
 JOIN submission s ON s.id = w.submission
@@ -137,9 +136,6 @@ JOIN instance i ON i.id = s.instance
 JOIN criterion c ON c.id = s.criterion
 JOIN annotator a ON a.id = s.annotator
 LEFT JOIN draft_row l ON l.id = w.draft_row
-LEFT JOIN planted_error o ON s.planted = 'evidence' AND o.annotator = s.annotator AND o.instance = s.instance
-  AND o.criterion = s.criterion AND o.draft_row = w.draft_row
-LEFT JOIN draft_row x ON x.id = o.source_row
 {_standing_of("s")}
 WHERE i.task = :task AND {published("s")} ORDER BY w.submission, w.position
 """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coeval.store.engines.database import Cursor, Database, stream
-from coeval.store.queries.submissions import LINE_CAUGHT, OUTCOME, REPLACED, published
+from coeval.store.queries.submissions import OUTCOME, REPLACED, published
 
 INSTANCES = """
 SELECT id, external_id AS instance, document, system FROM instance WHERE task = :task ORDER BY position
@@ -15,7 +15,6 @@ SELECT id, external_id AS instance, document, system FROM instance WHERE task = 
 
 SCORES = f"""
 SELECT s.annotator, s.instance, s.criterion, {OUTCOME} AS arm, coalesce(s.planted, '') AS planted_error,
-  CASE WHEN s.planted = 'evidence' THEN CASE WHEN {LINE_CAUGHT} THEN 1 ELSE 0 END END AS line_caught,
   s.score, d.score AS draft_score, s.shown_score,
   CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
     AND f.instance = s.instance AND f.criterion = s.criterion) END AS first_score,
@@ -34,8 +33,7 @@ ORDER BY s.id
 Joins to instance and criterion would take a fifth of the time of the query, so callers must leave out rows of
 other tasks and criteria. The plus sign keeps SQLite from using the index on instances and sorting the result.
 
-``planted_error`` describes the planted error, and ``line_caught`` says whether a planted line of evidence was
-removed or changed. ``first_score`` is the score before the draft was shown.
+``planted_error`` describes the planted error. ``first_score`` is the score before the draft was shown.
 """
 
 ACTIONS = f"""

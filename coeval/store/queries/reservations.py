@@ -13,7 +13,6 @@ from coeval.clock import now
 from coeval.domain import Arm
 from coeval.store.engines.database import Database, get_row, rows, scalar
 from coeval.store.queries.enrolments import get_newest_arrival
-from coeval.store.queries.planted_errors import SOURCES
 
 HELD, FINISHED, TIMED_OUT, RETURNED, REJECTED = "", "finished", "timed_out", "returned", "rejected"
 TAKEN = "('', 'finished')"
@@ -25,7 +24,7 @@ FREE = (
     "FROM instance i WHERE i.task = :task AND NOT EXISTS (SELECT 1 FROM reservation mine"
     " WHERE mine.annotator = :annotator AND mine.instance = i.id)"
     " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
-    f" AND i.id NOT IN ({SOURCES}) AND {N_TAKEN} < :most"
+    f" AND {N_TAKEN} < :most"
 )
 """The conditions for ``list_free``."""
 
@@ -141,8 +140,7 @@ def list_free(db: Database, annotator: int, task: int, per_instance: int) -> lis
     """Return the instances that have a free place and that this person never had, each with its number of
     people and its id.
 
-    Instances with an answer key are attention checks, and are left out. So are instances that lent this
-    person a planted line of evidence, which they would recognise.
+    Instances with an answer key are attention checks, and are left out.
     """
     sql = f"SELECT i.id, {N_TAKEN} AS taken {FREE}"
     values = {"task": task, "annotator": annotator, "most": per_instance}

@@ -19,7 +19,7 @@ from coeval.domain import (
     Suggestion,
 )
 from coeval.store.engines.database import Database, get_row, insert, rows, scalar
-from coeval.store.queries.submissions import LINE_CAUGHT, OUTCOME, REPLACED, published, submission_of
+from coeval.store.queries.submissions import OUTCOME, REPLACED, published, submission_of
 from coeval.store.queries.tasks import instance_of
 
 # Data for owners' reviews: saves, disagreements, decisions, suggestions.
@@ -114,9 +114,8 @@ SAVES = f"""
 SELECT s.annotator, s.active_ms, s.bulk,
   CASE WHEN EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve')
     THEN 0 ELSE 1 END AS kept_all,
-  CASE WHEN s.planted = 'evidence' OR s.planted = 'score' AND s.score IS NOT NULL THEN 1 ELSE 0 END AS planted,
-  CASE WHEN s.planted = 'score' AND s.score <> s.shown_score THEN 1
-    WHEN s.planted = 'evidence' AND {LINE_CAUGHT} THEN 1 ELSE 0 END AS caught
+  CASE WHEN s.planted IS NOT NULL AND s.score IS NOT NULL THEN 1 ELSE 0 END AS planted,
+  CASE WHEN s.planted IS NOT NULL AND s.score <> s.shown_score THEN 1 ELSE 0 END AS caught
 FROM submission s
 CROSS JOIN instance i
 WHERE i.id = s.instance AND i.task = :task AND {OUTCOME} IN ('assisted', 'first')

@@ -51,11 +51,6 @@ OUTCOME = (
 )
 """The resulting arm of a submission ``s``, in SQL: undrafted if no draft could be read. Every count starts here."""
 
-LINE_CAUGHT = """EXISTS (SELECT 1 FROM planted_error w
-      JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row AND r.action IN ('delete', 'revise')
-      WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion)"""
-"""The condition that a submission ``s`` does not keep the planted line of evidence, in SQL."""
-
 
 def published(alias: str) -> str:
     """Return the condition that excludes submissions of unfinished imports, for queries over many people."""

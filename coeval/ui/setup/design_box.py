@@ -94,7 +94,7 @@ SHARES = {
     "planted_share": (
         "Planted errors",
         "with a draft that has an error on purpose",
-        "Who still reads the drafts: a score is off by one, or evidence is from another instance.",
+        "Who still reads the drafts: a score is off by one.",
         "design-planted",
     ),
 }

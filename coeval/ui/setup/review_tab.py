@@ -110,11 +110,7 @@ def _line_cell(column: PersonsWork, line: int) -> Node:
     done = next((row for row in column.latest.rows if row.draft_row == line), None)
     if done is None:
         return el("span.note", "not shown")
-    swapped = column.planted is not None and column.planted.draft_row == line
-    shown = next((row.text for row in column.shown.rows if row.id == line), "") if column.shown else ""
-    return el(
-        "div", *_words(done), el("p.note", f"planted error shown instead: {shown}") if swapped else None
-    )
+    return el("div", *_words(done))
 
 
 def _words(row: ScrutinyRow) -> list[Node]:

@@ -130,7 +130,7 @@ def read_submissions(
     db: Database, plan: Plan, task: Task, *, annotator: int = 0
 ) -> list[tuple[Participant, Participation]]:
     """Return the submissions of a study (or of one person), each with the person's part in the study."""
-    offered, withheld = crowd_studies.count_offered(db, task.id)
+    offered = crowd_studies.count_offered(db, task.id)
     earlier: dict[int, int] = {}
     """The instances that each person got in earlier submissions, and cannot get again."""
 
@@ -143,7 +143,7 @@ def read_submissions(
 
     submissions = []
     for participant in crowd_studies.list_participants(db, task.id, annotator=annotator):
-        available = offered - withheld.get(participant.id, 0) - earlier.get(participant.id, 0)
+        available = offered - earlier.get(participant.id, 0)
         submissions.append((participant, build_part(plan, participant, available, is_free(participant))))
         earlier[participant.id] = earlier.get(participant.id, 0) + participant.assigned
     return submissions

@@ -170,7 +170,6 @@ SCORE_KINDS: dict[str, Block] = {
     "annotator": read_whole,
     "instance": read_whole,
     "criterion": read_whole,
-    "line_caught": read_numbers,
     "score": read_numbers,
     "draft_score": read_numbers,
     "shown_score": read_numbers,

@@ -28,7 +28,7 @@ from coeval.errors import InputError
 from coeval.extending import find_order
 from coeval.rules import arms, evaluation_rows, planted_errors
 from coeval.rules.arms import draw_order, group_documents, share_out
-from coeval.rules.planted_errors import ErrorKind, PlantedError
+from coeval.rules.planted_errors import PlantedError
 from coeval.store import Database
 from coeval.store.queries import assignments, crowd_studies, drafts, submissions, tasks, teams
 from coeval.store.queries import people as people_module
@@ -93,7 +93,6 @@ class Evaluation:
     first: Submission | None
     """The score that was saved before the draft was shown."""
     saved: Submission | None
-    output: str
 
     @property
     def awaits_first(self) -> bool:
@@ -109,7 +108,7 @@ class Evaluation:
             return None
         if self.arm is Arm.REASONS:
             return evaluation_rows.keep_reasons(self.draft)
-        return planted_errors.apply_planted_error(self.draft, self.planted, self.output)
+        return planted_errors.apply_planted_error(self.draft, self.planted)
 
     @property
     def marks(self) -> tuple[Quote, ...]:
@@ -123,7 +122,7 @@ class Evaluation:
         """Return the planted error of the shown draft, as a submission stores it."""
         shown = self.shown
         is_planted = self.planted is not None and shown is not None and self.planted.draft == shown.id
-        return str(self.planted.kind) if is_planted and self.planted else ""
+        return "score" if is_planted else ""
 
 
 def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: Criterion) -> Evaluation:
@@ -131,7 +130,6 @@ def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: 
     assert assignment.arm is not None
     key = (assignment.annotator, assignment.instance, criterion.id)
     saved = submissions.get_submission(db, *key)
-    instance = tasks.get_instance(db, assignment.instance)
     planted = None
     if assignment.arm is Arm.ASSISTED:
         is_opened = bool(assignment.opened_at)
@@ -146,7 +144,6 @@ def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: 
         planted=planted,
         first=submissions.get_first_score(db, *key) if assignment.arm is Arm.FIRST else None,
         saved=saved,
-        output=instance.output if instance else "",
     )
 
 
@@ -209,29 +206,18 @@ def _find_planted(
     if not share:
         return None
     key = (assignment.annotator, assignment.instance, criterion.id)
-    # an attention check already tests the person with its own key; search for an error anyway, so that an
-    # opening takes as long
-    drawn = planted_errors.draw_kind(
-        seed, *key, 0.0 if crowd_studies.list_keys_of(db, assignment.instance) else share
-    )
-    # search for a planted error even if there is none, so that both openings take as long
-    kind = drawn or planted_errors.draw_kind(seed, *key, 1.0)
-    if kind is None or submissions.get_submission(db, *key) is not None:
+    # an attention check already tests the person with its own key
+    share = 0.0 if crowd_studies.list_keys_of(db, assignment.instance) else share
+    if submissions.get_submission(db, *key) is not None:
         return None
     draft = _draft_for(db, task, assignment.instance, criterion.id, None)
     if draft is None or draft.status is not DraftStatus.OK:
         return None
-    instance = tasks.get_instance(db, assignment.instance)
-    assert instance is not None
-    size = tasks.count_instances(db, task.id)
-    place = planted_errors.draw_place(seed, *key, size)
-    run = planted_rows.list_neighbours(db, draft, assignment.annotator, place)
-    sample = f"{instance.input} {instance.output} {instance.reference}"
-    for each in (kind, *(other for other in ErrorKind if other is not kind)):
-        planted = planted_errors.plant(each, seed, assignment.annotator, draft, criterion.scale, sample, run)
-        if planted is not None:
-            return planted if drawn is not None else None
-    return None
+    place = planted_errors.draw_place(seed, *key, tasks.count_instances(db, task.id))
+    run = planted_rows.list_neighbours(db, draft, place)
+    # search for an error even if none is drawn, so that both openings take as long
+    planted = planted_errors.plant_score(seed, assignment.annotator, draft, criterion.scale, run)
+    return planted if planted_errors.is_drawn(seed, *key, share) else None
 
 
 # The team of a task, and the number of people per instance; not for crowd plans.

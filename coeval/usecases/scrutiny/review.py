@@ -26,7 +26,7 @@ from coeval.domain import (
     Task,
 )
 from coeval.errors import InputError, NotFoundError, StaleError
-from coeval.rules.planted_errors import PlantedError, apply_planted_error
+from coeval.rules.planted_errors import apply_planted_error
 from coeval.rules.screening import Habits, find_habits
 from coeval.store import Database
 from coeval.store.queries import criteria, drafts, planted_errors, review, submissions, tasks
@@ -40,12 +40,11 @@ from coeval.usecases.scrutiny.queue import require_set
 
 @dataclass(frozen=True, slots=True)
 class PersonsWork:
-    """One person's work on one evaluation: every revision, the draft that they saw, and its planted error."""
+    """One person's work on one evaluation: every revision, and the draft that they saw."""
 
     person: str
     revisions: tuple[Submission, ...]
     shown: Draft | None
-    planted: PlantedError | None
     first: Submission | None
 
     @property
@@ -108,9 +107,7 @@ def compare_people(
             criterion=by,
             draft=drafts.get_current_draft(db, run.id, instance.id, by.id) if run else None,
             columns=tuple(
-                _column(
-                    db, name, [submission for whose, submission in saved if whose == name], instance.output
-                )
+                _column(db, name, [submission for whose, submission in saved if whose == name])
                 for name in names
             ),
             decided=review.get_adjudication(db, instance.id, by.id),
@@ -127,7 +124,7 @@ def _find_unit(db: Database, task: Task, external_id: str, criterion: int) -> tu
     return instance, by
 
 
-def _column(db: Database, name: str, revisions: list[Submission], output: str) -> PersonsWork:
+def _column(db: Database, name: str, revisions: list[Submission]) -> PersonsWork:
     latest = revisions[-1]
     key = (latest.person, latest.instance, latest.criterion)
     draft = drafts.get_draft(db, latest.draft) if latest.draft else None
@@ -135,8 +132,7 @@ def _column(db: Database, name: str, revisions: list[Submission], output: str) -
     return PersonsWork(
         person=name,
         revisions=tuple(revisions),
-        shown=apply_planted_error(draft, planted, output) if draft else None,
-        planted=planted,
+        shown=apply_planted_error(draft, planted) if draft else None,
         first=submissions.get_first_score(db, *key),
     )
 

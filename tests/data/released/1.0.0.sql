@@ -5,7 +5,7 @@ CREATE TABLE "_sqlite_migrations" (
    "name" TEXT,
    "applied_at" TEXT
 );
-INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T01:47:49.416Z');
+INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T06:11:00.311Z');
 CREATE TABLE account (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   kind TEXT NOT NULL CHECK (kind IN ('password', 'huggingface', 'prolific', 'mturk')),
@@ -40,7 +40,7 @@ CREATE TABLE annotator (
   uid TEXT NOT NULL DEFAULT '',
   import_batch INTEGER REFERENCES import_batch(id) -- the import in progress that added the person; deleted if it fails
 ) STRICT;
-INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T01:47:49.564Z','','713b424a4b0256e0672ec4d6913eaf02',NULL);
+INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T06:11:00.351Z','','d5411bf79d3bbcfd93355e40280ad160',NULL);
 CREATE TABLE answer_key (
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -89,10 +89,10 @@ CREATE TABLE assignment (
   PRIMARY KEY (annotator, task, position),
   UNIQUE (annotator, instance)
 ) STRICT;
-INSERT INTO "assignment" VALUES(1,1,1,1,'assisted','2026-11-27T01:47:49.698Z',NULL,'open',0,0);
-INSERT INTO "assignment" VALUES(1,1,2,2,NULL,NULL,NULL,'open',0,0);
-INSERT INTO "assignment" VALUES(1,1,3,3,NULL,NULL,NULL,'open',0,0);
-INSERT INTO "assignment" VALUES(1,1,4,4,NULL,NULL,NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,1,1,'assisted','2026-11-27T06:11:00.381Z',NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,2,3,NULL,NULL,NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,3,4,NULL,NULL,NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,4,2,NULL,NULL,NULL,'open',0,0);
 CREATE TABLE ballot (
   id INTEGER PRIMARY KEY,
   ballot_round INTEGER NOT NULL REFERENCES ballot_round(id),
@@ -158,7 +158,7 @@ CREATE TABLE criteria_set (
   established_by TEXT NOT NULL,
   UNIQUE (task, version)
 ) STRICT;
-INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T01:47:49.538Z','command line');
+INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T06:11:00.346Z','command line');
 CREATE TABLE criteria_set_member (
   criteria_set INTEGER NOT NULL REFERENCES criteria_set(id),
   position INTEGER NOT NULL,
@@ -233,14 +233,14 @@ CREATE TABLE draft (
   CHECK ((status = 'ok') = (score IS NOT NULL)),
   UNIQUE (run, instance, criterion, attempt)
 ) STRICT;
-INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
-INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
-INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
-INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
-INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
-INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
-INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
-INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T01:47:49.521Z','[]','');
+INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
+INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
+INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
+INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
+INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
+INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
+INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
+INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
 CREATE TABLE draft_row (
   id INTEGER PRIMARY KEY,
   draft INTEGER NOT NULL REFERENCES draft(id),
@@ -332,7 +332,7 @@ CREATE TABLE import_batch (
   started_at TEXT NOT NULL,
   finished_at TEXT
 ) STRICT;
-INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T01:47:49.490Z','2026-11-27T01:47:49.539Z');
+INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T06:11:00.330Z','2026-11-27T06:11:00.347Z');
 CREATE TABLE instance (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -403,7 +403,7 @@ CREATE TABLE lineage (
   sign_in TEXT NOT NULL, -- the kind of sign-in that opened its sessions
   uid_key TEXT NOT NULL -- the secret that makes people's uids: a lost sign-up that is repeated gets the same uid
 ) STRICT;
-INSERT INTO "lineage" VALUES('c739582a9339b00d',0,'','0205ca5c9a27e9f29c90ef7bd1e05b780eff1d9664c83501e55b345d0e9dac4d');
+INSERT INTO "lineage" VALUES('3e4233b5d2f5b1b8',0,'','4a9752e453aa3aa0ce9b417134a44cadc545b787cc10c2f65ff077d616f448db');
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -426,16 +426,8 @@ CREATE TABLE planted_error (
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
   draft INTEGER NOT NULL REFERENCES draft(id),
-  kind TEXT NOT NULL CHECK (kind IN ('score', 'evidence')),
-  score REAL, -- the score that is shown instead of the draft's
-  draft_row INTEGER REFERENCES draft_row(id), -- the line of the draft that is replaced
-  source_row INTEGER REFERENCES draft_row(id), -- the line of another instance that is shown instead
+  score REAL NOT NULL, -- the score that is shown instead of the draft's
   planted_at TEXT NOT NULL,
-  -- the line as it was shown, with the quotations of the draft's own line; null if the source's own words were shown,
-  -- and for a score
-  text TEXT,
-  CHECK ((kind = 'score') = (score IS NOT NULL)),
-  CHECK ((kind = 'evidence') = (draft_row IS NOT NULL AND source_row IS NOT NULL)),
   PRIMARY KEY (annotator, instance, criterion)
 ) STRICT;
 CREATE TABLE proposal (
@@ -541,7 +533,7 @@ CREATE TABLE run (
   base INTEGER REFERENCES run(id), -- the run that people corrected and that this run repeats with examples
   UNIQUE (task, label)
 ) STRICT;
-INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T01:47:49.517Z','[]',NULL);
+INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T06:11:00.342Z','[]',NULL);
 CREATE TABLE server_setting (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
@@ -556,7 +548,7 @@ CREATE TABLE session (
   expires_at TEXT NOT NULL,
   revoked_at TEXT
 ) STRICT;
-INSERT INTO "session" VALUES('622217e0e6fbc5787ab011627bde541d61c23e0517a905e0e77423edb1f27020',1,'2026-11-27T01:47:49.564Z','2026-12-27T01:47:49.564Z',NULL);
+INSERT INTO "session" VALUES('a5d8c03fbb88cad065217bd6411b0b84858e1b6e734bff1863a14c279b14c6d0',1,'2026-11-27T06:11:00.352Z','2026-12-27T06:11:00.352Z',NULL);
 CREATE TABLE submission (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE, -- the browser's key for one confirm, so that a save that is sent twice is stored once
@@ -568,7 +560,7 @@ CREATE TABLE submission (
   arm TEXT NOT NULL CHECK (arm IN ('assisted', 'blind', 'first', 'evidence', 'reasons')),
   score REAL,
   shown_score REAL, -- the score on the screen: the draft's, or a planted one; null if none was shown
-  planted TEXT CHECK (planted IN ('score', 'evidence')), -- the kind of the planted error in the draft shown
+  planted TEXT CHECK (planted = 'score'), -- the part of the draft shown that was wrong on purpose
   bulk INTEGER NOT NULL DEFAULT 0 CHECK (bulk IN (0, 1)), -- 1: some lines were approved with "Approve the rest"
   opened_at TEXT,
   submitted_at TEXT, -- null: the imported file has no time
@@ -578,7 +570,7 @@ CREATE TABLE submission (
   CHECK (shown_score IS NULL OR arm <> 'blind'),
   UNIQUE (annotator, instance, criterion, revision)
 ) STRICT;
-INSERT INTO "submission" VALUES(1,'80421c12-e6e9-43b1-a3b6-7ffeb31d525a',1,1,1,1,1,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T01:47:49.715Z',NULL,NULL);
+INSERT INTO "submission" VALUES(1,'f1f44fb1-5543-4033-995c-d9e9c8b1befb',1,1,1,1,1,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T06:11:00.390Z',NULL,NULL);
 CREATE TABLE submission_row (
   submission INTEGER NOT NULL REFERENCES submission(id),
   position INTEGER NOT NULL,
@@ -637,7 +629,7 @@ CREATE TABLE task (
   reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
   tools TEXT NOT NULL DEFAULT '' -- ids of the tools that an owner turned on, separated by spaces
 ) STRICT;
-INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','1727b1919776a88d0f11591f4e3093ea',0.0,'2026-11-27T01:47:49.490Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
+INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','179c6e79770b9e7902fad9e00713604d',0.0,'2026-11-27T06:11:00.333Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
 CREATE TABLE task_change (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -779,8 +771,6 @@ CREATE INDEX assignment_by_task ON assignment(task);
 CREATE INDEX planted_error_by_instance ON planted_error(instance);
 CREATE INDEX planted_error_by_criterion ON planted_error(criterion);
 CREATE INDEX planted_error_by_draft ON planted_error(draft);
-CREATE INDEX planted_error_by_draft_row ON planted_error(draft_row) WHERE draft_row IS NOT NULL;
-CREATE INDEX planted_error_by_source_row ON planted_error(source_row) WHERE source_row IS NOT NULL;
 CREATE INDEX first_score_by_instance ON first_score(instance);
 CREATE INDEX first_score_by_criterion ON first_score(criterion);
 CREATE INDEX submission_instance ON submission(instance, criterion, score);

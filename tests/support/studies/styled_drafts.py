@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from coeval.extensions.replication.released_study import load
 from coeval.llm.protocols.by_criterion import Verdict, combine_verdicts
 from coeval.llm.reading.scores import ParsedEvaluation
 from coeval.rules import planted_errors
-from coeval.rules.planted_errors import SAMPLE, ErrorKind, Neighbour, apply_planted_error, plant, plant_score
+from coeval.rules.planted_errors import SAMPLE, apply_planted_error, plant_score
 from tests.support.studies.distinguisher import Features, Pair
 
 RELEASED = Path(__file__).resolve().parents[4] / "shared" / "data" / "coeval_release_eli5"
@@ -217,7 +217,7 @@ def list_planted_scores(work: Work, people: int, size: int = SAMPLE) -> list[tup
             others = [other for other in by_criterion[draft.criterion] if other.id != draft.id]
             run = chance.sample(others, min(size, len(others)))
             errors = (plant_score("seed", person, draft, Scale(), run) for person in range(people))
-            planted += [(draft, error.score) for error in errors if error and error.score is not None]
+            planted += [(draft, error.score) for error in errors if error]
     return planted
 
 
@@ -246,32 +246,27 @@ def _combine(chance: random.Random, draft: Draft, instance: Instance, times: int
     return _numbered(replace(draft, score=made.score, samples=made.samples, rows=rows), draft.id)
 
 
-def pair_planted(work: Work, kind: ErrorKind, people: int, seed: str = "seed") -> list[Pair]:
+def pair_planted(work: Work, people: int, seed: str = "seed") -> list[Pair]:
     """Each draft with room for an error, as some people see it with the error, beside itself without it."""
-    instances, drafts = work
-    inputs = {one.id: one.input for one in instances}
+    _, drafts = work
     by_criterion: dict[int, list[Draft]] = {}
     for draft in drafts:
         by_criterion.setdefault(draft.criterion, []).append(draft)
     pairs: list[Pair] = []
     with learn_once():
         for draft in drafts:
-            own = instances[draft.instance - 1]
             others = [other for other in by_criterion[draft.criterion] if other.id != draft.id]
-            run = [Neighbour(other, inputs[other.instance] != own.input) for other in others]
             for person in range(people):
-                planted = plant(kind, seed, person, draft, Scale(), f"{own.input} {own.output}", run)
+                planted = plant_score(seed, person, draft, Scale(), others)
                 if planted is not None:
-                    shown = apply_planted_error(draft, planted, own.output)
-                    lender = planted.source.id // 100 if planted.source else draft.id
-                    pairs.append((describe_draft(shown), describe_draft(draft), (draft.id, lender)))
+                    shown = apply_planted_error(draft, planted)
+                    pairs.append((describe_draft(shown), describe_draft(draft), (draft.id, draft.id)))
     return pairs
 
 
 @contextmanager
 def learn_once() -> Iterator[None]:
     """Let everybody who sees the same draft share what the product learns of its run: that takes most of the time."""
-    rarity = lru_cache(maxsize=1)(planted_errors._Rarity)
     suggest, suggested = planted_errors.suggest_scores, dict[Hashable, Any]()
 
     def suggest_once(*groups: Sequence[Draft]) -> Any:
@@ -283,7 +278,6 @@ def learn_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planted_errors, "suggest_scores", suggest_once)
-        patch.setattr(planted_errors, "_Rarity", lambda said: rarity(tuple(said)))
         yield
 
 

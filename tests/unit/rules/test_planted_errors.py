@@ -14,14 +14,10 @@ from hypothesis import strategies as st
 
 from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
 from coeval.rules.planted_errors import (
-    ErrorKind,
-    Neighbour,
     PlantedError,
     apply_planted_error,
-    draw_kind,
     draw_place,
-    plant,
-    plant_evidence,
+    is_drawn,
     plant_score,
     restate,
 )
@@ -42,15 +38,12 @@ DRAFT = Draft(
     samples=(4.0, 4.0),
     id=5,
 )
-SOURCE = EvaluationRow(
-    EVIDENCE, "“the dog” and “sat”", (Quote("the dog", 3, 10), Quote("sat", 90, 93)), id=99
-)
 
 
-def test_the_share_is_met_and_half_have_a_wrong_score() -> None:
-    drawn = Counter(draw_kind("seed", p, i, c, 0.2) for p in range(10) for i in range(200) for c in range(5))
-    # 10,000 draws: 1,000 of each kind, standard deviation 30; five of them on either side
-    assert all(850 <= drawn[kind] <= 1_150 for kind in ErrorKind)
+def test_the_share_is_met() -> None:
+    drawn = sum(is_drawn("seed", p, i, c, 0.2) for p in range(10) for i in range(200) for c in range(5))
+    # 10,000 draws: 2,000 expected, standard deviation 40; five of them on either side
+    assert 1_800 <= drawn <= 2_200
 
 
 def with_score(score: float, text: str, **changed: Any) -> Draft:
@@ -62,10 +55,6 @@ def scored(common: Mapping[float, int], text: str = "{:g}") -> list[Draft]:
     """As many drafts of each score, the own draft not among them."""
     scores = [score for score, count in common.items() for _ in range(count)]
     return [with_score(score, text.format(score), id=100 + at) for at, score in enumerate(scores)]
-
-
-def neighbours(*drafts: Draft) -> list[Neighbour]:
-    return [Neighbour(draft, True) for draft in drafts]
 
 
 EVEN = dict.fromkeys((1.0, 2.0, 3.0, 4.0, 5.0), 9)
@@ -163,7 +152,7 @@ def test_a_mean_of_several_answers_is_moved_with_all_of_them() -> None:
     draft = averaged((4, 4, 4, 3))
     run = [averaged((3, 3, 3, 2), id=7), averaged((5, 5, 5, 4), id=8)]
     shown = {
-        apply_planted_error(draft, plant_score("seed", person, draft, Scale(), run), "").rows[1].text
+        apply_planted_error(draft, plant_score("seed", person, draft, Scale(), run)).rows[1].text
         for person in range(30)
     }
     assert shown == {MEAN.format(2.75, "0.50"), MEAN.format(4.75, "0.50")}
@@ -172,7 +161,7 @@ def test_a_mean_of_several_answers_is_moved_with_all_of_them() -> None:
     down = plant_score(
         "seed", 2, four, Scale(), [averaged((3,) * 4, "0.00", id=7), averaged((5,) * 4, "0.00", id=8)]
     )
-    assert down and apply_planted_error(four, down, "").rows[1].text in (
+    assert down and apply_planted_error(four, down).rows[1].text in (
         MEAN.format(3, "0.00"),
         MEAN.format(5, "0.00"),
     )
@@ -203,7 +192,7 @@ def test_scores_are_exchanged_among_drafts_of_one_form() -> None:
 
 
 def test_a_wrong_score_is_the_only_thing_that_differs() -> None:
-    shown = apply_planted_error(DRAFT, PlantedError(5, ErrorKind.SCORE, score=3.0), "the cat sat")
+    shown = apply_planted_error(DRAFT, PlantedError(5, 3.0))
     assert shown.score == 3 and shown.rows[1].text == "2. I give it a score of 3."
     assert [row for row in shown.rows if row.kind is not SCORE] == [
         row for row in DRAFT.rows if row.kind is not SCORE
@@ -213,110 +202,9 @@ def test_a_wrong_score_is_the_only_thing_that_differs() -> None:
     assert [row.id for row in shown.rows] == [10, 11, 12, 13]
 
 
-def commenting(number: int, *lines: tuple[str, str], score: float = 4.0) -> Draft:
-    """A draft whose lines of evidence are these, each with what it quotes."""
-    rows = tuple(
-        EvaluationRow(EVIDENCE, text, (Quote(quoted),) if quoted else (), id=10 * number + at)
-        for at, (text, quoted) in enumerate(lines)
-    )
-    return Draft(number, 1, score, (EvaluationRow(CONCLUSION, "Clear."), *rows), id=number)
-
-
-CATS = commenting(1, ('- "the cat" - This sentence explains how kittens purr.', "the cat"))
-DOGS = commenting(2, ('3. Evidence: "a dog" - This sentence explains how puppies bark.', "a dog"))
-
-
-def test_a_line_keeps_its_mark_its_lead_in_and_its_quotes() -> None:
-    planted = plant_evidence("seed", 1, CATS, "the cat sat", neighbours(DOGS))
-    assert planted is not None and planted.draft_row == 10 and planted.source == DOGS.rows[1]
-    shown = apply_planted_error(CATS, planted, "the cat sat")
-    assert shown.rows[1].text == '- "the cat" - This sentence explains how puppies bark.'
-    assert shown.rows[1].quotes == CATS.rows[1].quotes
-    assert (shown.rows[0], shown.score) == (CATS.rows[0], CATS.score)
-
-
-@pytest.mark.parametrize(
-    ("line", "quoted", "why"),
-    [
-        ('- "a dog"', "a dog", "it only quotes"),
-        ('- "a dog" This sentence explains how puppies bark.', "a dog", "another link"),
-        ('- "a dog" - This analogy explains how puppies bark.', "a dog", "another lead-in"),
-        ('- "a dog" - This sentence explains how puppies bark', "a dog", "no full stop"),
-        ('- "a dog" - This sentence explains how “puppies” bark.', "a dog", "other signs of quotation"),
-        (
-            '- "a dog" - This sentence explains how puppies bark at strangers who pass.',
-            "a dog",
-            "longer by far",
-        ),
-        ("- This sentence explains how puppies bark.", "", "no quote"),
-        ('- "a dog" - This sentence explains how it is so.', "a dog", "it names nothing of its own"),
-        ('- "a dog" - This sentence explains how strange it sat.', "a dog", "it is true here"),
-        ('- "a dog" - This sentence explains how kittens purr.', "a dog", "the same words"),
-    ],
-)
-def test_a_line_of_another_form_lends_nothing(line: str, quoted: str, why: str) -> None:
-    run = neighbours(commenting(2, (line, quoted)), *(commenting(n, ("Well.", "")) for n in (3, 4)))
-    assert plant_evidence("seed", 1, CATS, "strange how the cat sat", run) is None, why
-
-
-def test_nothing_is_lent_by_what_the_person_sees_or_by_another_score() -> None:
-    assert plant_evidence("seed", 1, CATS, "", [Neighbour(DOGS, False)]) is None
-    assert plant_evidence("seed", 1, CATS, "", neighbours(replace(DOGS, score=2.0))) is None
-    assert plant_evidence("seed", 1, replace(CATS, score=None), "", neighbours(DOGS)) is None
-    assert plant_evidence("seed", 1, CATS, "", []) is None
-
-
-def test_a_comment_that_a_draft_repeats_is_left() -> None:
-    line = '- "the cat" - This sentence explains how kittens purr.'
-    assert (
-        plant_evidence("seed", 1, commenting(1, (line, "the cat"), (line, "the cat")), "", neighbours(DOGS))
-        is None
-    )
-
-
-def test_a_line_is_as_likely_to_lend_its_comment_as_to_lose_it() -> None:
-    """Two of a draft's lines go half as often each, and are lent half as often each."""
-    two = commenting(
-        3,
-        ('- "a bird" - This sentence explains how finches sing.', "a bird"),
-        ('- "a bird" - This sentence explains how parrots talk.', "a bird"),
-    )
-    lent: Counter[int] = Counter()
-    lost: Counter[int | None] = Counter()
-    for person in range(600):
-        planted = plant_evidence("seed", person, CATS, "", neighbours(DOGS, two))
-        taken = plant_evidence("seed", person, two, "", neighbours(CATS, DOGS))
-        assert planted and planted.source and taken
-        lent[planted.source.id] += 1
-        lost[taken.draft_row] += 1
-    # 300, 150 and 150 of 600: standard deviations of 12 and 11
-    assert abs(lent[20] - 300) < 50 and all(abs(lent[line] - 150) < 45 for line in (30, 31)), lent
-    assert abs(lost[30] - 300) < 50 and set(lost) == {30, 31}
-
-
-def test_each_kind_is_planted_as_its_own() -> None:
-    draft = replace(CATS, rows=(*CATS.rows, EvaluationRow(SCORE, "4")))
-    said = {3: "ducks quack", 4: "cattle low", 5: "puppies bark"}
-    others = [
-        commenting(score, (f'"a" - This sentence explains how {text}.', "a"), score=score)
-        for score, text in said.items()
-    ]
-    others = [replace(one, rows=(*one.rows, EvaluationRow(SCORE, f"{one.score:g}"))) for one in others]
-    for kind in ErrorKind:
-        planted = plant(kind, "seed", 1, draft, Scale(), "", neighbours(*others))
-        assert planted is not None and planted.kind is kind
-
-
-def test_what_was_planted_before_is_shown_as_it_was() -> None:
-    planted = PlantedError(5, ErrorKind.EVIDENCE, draft_row=12, source=SOURCE)
-    swapped = apply_planted_error(DRAFT, planted, "the cat sat").rows[2]
-    # "the dog" is not in "the cat sat"; "sat" stands there from 8 to 11
-    assert (swapped.text, swapped.quotes) == (SOURCE.text, (Quote("the dog"), Quote("sat", 8, 11)))
-
-
 def test_another_draft_is_shown_as_it_is() -> None:
-    assert apply_planted_error(DRAFT, PlantedError(6, ErrorKind.SCORE, score=3.0), "") == DRAFT
-    assert apply_planted_error(DRAFT, None, "") == DRAFT
+    assert apply_planted_error(DRAFT, PlantedError(6, 3.0)) == DRAFT
+    assert apply_planted_error(DRAFT, None) == DRAFT
 
 
 @given(st.integers(1, 1_000), st.integers(1, 50))
@@ -327,8 +215,8 @@ def test_the_search_begins_somewhere_in_the_task(size: int, person: int) -> None
 def test_a_seed_draws_tomorrow_what_it_drew_today() -> None:
     """A study under way is not drawn anew by another version: these are the draws of the first."""
     people = range(1, 31)
-    kinds = {None: "-", ErrorKind.SCORE: "s", ErrorKind.EVIDENCE: "e"}
-    assert "".join(kinds[draw_kind("seed", n, 3, 2, 0.5)] for n in people) == "s-ss-e-----e--e-s-see--s-s-e--"
+    drawn = "".join("-s"[is_drawn("seed", n, 3, 2, 0.5)] for n in people)
+    assert drawn == "s-ss-s-----s--s-s-sss--s-s-s--"
     assert [draw_place("seed", n, 3, 2, 100) for n in people][:10] == [55, 52, 11, 62, 4, 87, 97, 28, 42, 67]
 
     def shown(common: dict[float, int]) -> str:
@@ -341,12 +229,12 @@ def test_a_seed_draws_tomorrow_what_it_drew_today() -> None:
     assert shown({3: 10, 4: 18, 5: 20}) == "353-3335553-5555-3---5-5-55335"
 
 
-def test_a_planted_score_names_its_draft_and_its_kind() -> None:
+def test_a_planted_score_names_its_draft() -> None:
     for common in ({3.0: 1, 5.0: 1}, EVEN | {4.0: 6}):
         draft, run = with_score(4.0, "4"), scored(common)
         shown = [plant_score("seed", person, draft, Scale(), run) for person in range(30)]
         assert {one.score for one in shown if one} == {3.0, 5.0}
-        assert all(one == PlantedError(5, ErrorKind.SCORE, score=one.score) for one in shown if one)
+        assert all(one == PlantedError(5, one.score) for one in shown if one)
         assert all(shown)
         assert not any(plant_score("seed", person, draft, Scale(), []) for person in range(30))
 
@@ -377,13 +265,3 @@ def test_a_score_is_restated_where_a_line_states_it_and_nowhere_else(
     text: str, was: float, now: float, wanted: str | None
 ) -> None:
     assert restate(text, was, now) == wanted
-
-
-def quoting(text: str, *quotes: str) -> EvaluationRow:
-    return EvaluationRow(EVIDENCE, text, tuple(Quote(one) for one in quotes), id=1)
-
-
-def test_what_was_planted_before_lines_kept_their_quotes_finds_them_in_the_output() -> None:
-    planted = PlantedError(5, ErrorKind.EVIDENCE, draft_row=12, source=quoting("“a”, “b”", "a", "b"))
-    shown = apply_planted_error(DRAFT, planted, "a and b and a").rows[2]
-    assert shown.quotes == (Quote("a", 0, 1), Quote("b", 6, 7))

@@ -81,13 +81,11 @@ def test_a_final_score_of_the_arm_first_is_no_label() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["score", "evidence"])
-def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) -> None:
+def test_planted_drafts_are_left_out_of_everything_that_holds_the_draft() -> None:
     study = simulate_frames(planted=0.0, instances=40)
     scores = study.scores.copy()
     hit = (scores["arm"] == "assisted") & (np.arange(len(scores)) % 7 == 0)
-    scores.loc[hit, "planted_error"] = kind
-    scores.loc[hit, "planted_score"] = kind == "score"
+    scores.loc[hit, "planted_score"] = True
     # whatever the people did there is far from the draft: it must not move a single figure
     wild = scores.copy()
     wild.loc[hit, "score"] = np.where(scores.loc[hit, "draft_score"] > 3, 1.0, 5.0)
@@ -105,16 +103,6 @@ def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) 
     assert means[0] == means[1]
     note = next(note for note in study_notes(ours) if "wrong on purpose" in note)
     assert note.startswith(f"{hit.sum()} submissions")
-
-
-def test_lines_that_were_sown_count_for_the_catch_rate() -> None:
-    rows = [one("ann", f"x{k}", "assisted", 3.0, planted_error="evidence" if k < 4 else "") for k in range(6)]
-    study = make_frames(rows)
-    study.scores["line_caught"] = [1.0, 1.0, 1.0, 0.0, np.nan, np.nan]
-    planted = draft_account_section(study).planted
-    assert (planted.n, planted.n_lines, planted.lines_caught.value) == (0, 4, 0.75)
-    low, high = planted.lines_caught.value.ci
-    assert 0 <= low < 0.75 < high <= 1 and planted.lines_caught.get("resampled") == "instances"
 
 
 def test_the_arm_first_has_its_own_figures() -> None:

@@ -70,7 +70,7 @@ def test_reliability_gives_the_alpha_that_is_reported(context: Context, owner: P
     scores = read(files / "scores.csv")
     for column in ("check", "rejected", "timed_out"):
         assert {row[column] for row in scores} == {"0", "1"}, column
-    assert {row["planted_error"] for row in scores} == {"", "score", "evidence"}
+    assert {row["planted_error"] for row in scores} == {"", "score"}
 
 
 def test_every_column_is_in_the_readme_and_nothing_else_is(files: Path) -> None:

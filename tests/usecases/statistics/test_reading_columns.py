@@ -70,9 +70,8 @@ def fill(db: Database, people: list[int], chance: random.Random) -> None:
     drafts = sorted(rows(db, "SELECT * FROM draft"), key=lambda draft: (draft["instance"] % 4, draft["id"]))
     for draft, person in product(drafts, people):
         key = {"annotator": person, "instance": draft["instance"], "criterion": draft["criterion"]}
-        (line,) = rows(db, "SELECT id FROM draft_row WHERE draft = ? AND position = 2", [draft["id"]])
-        places = {"draft_row": line["id"], "source_row": line["id"], "planted_at": MOMENT}
-        append(db, "planted_error", key | places | {"draft": draft["id"], "kind": "evidence"})
+        planted = {"draft": draft["id"], "score": 3.0, "planted_at": MOMENT}
+        append(db, "planted_error", key | planted)
         first = {"uid": f"first {key}", "score": float(chance.randint(1, 5)), "submitted_at": MOMENT}
         append_numbered(db, "first_score", key | first)
     for revision in (1, 2, 3):
@@ -86,7 +85,7 @@ def add_submission(
     db: Database, draft: dict[str, Any], person: int, revision: int, batch: int | None, chance: random.Random
 ) -> None:
     arm = chance.choice(["assisted", "blind", "first"])
-    planted = chance.choice([None, "score", "evidence"]) if arm == "assisted" else None
+    planted = chance.choice([None, "score"]) if arm == "assisted" else None
     key = {"annotator": person, "instance": draft["instance"], "criterion": draft["criterion"]}
     drawn = {
         "draft": chance.choice([draft["id"], None]),
@@ -124,7 +123,6 @@ def check(db: Database, slug: str, version: int | None) -> None:
     arms = [outcome(row) for row in kept]
     assert scores["arm"].tolist() == arms
     assert scores["planted_error"].tolist() == [row["planted"] or "" for row in kept]
-    assert scores["line_caught"].fillna(-1).tolist() == [caught(db, row) for row in kept]
     for name, expected in {
         "score": [row["score"] for row in kept],
         "draft_score": [None if row["draft"] is None else 4.0 for row in kept],
@@ -159,13 +157,3 @@ def first_score(db: Database, row: dict[str, Any]) -> float | None:
         return None
     (found,) = rows(db, f"SELECT score FROM first_score WHERE {OF_WHAT}", key_of(row))
     return float(found["score"])
-
-
-def caught(db: Database, row: dict[str, Any]) -> float:
-    """1 where the planted line was not let stand, 0 where it was, -1 where none was planted."""
-    if row["planted"] != "evidence":
-        return -1
-    (planted,) = rows(db, f"SELECT * FROM planted_error WHERE {OF_WHAT}", key_of(row))
-    sql = "SELECT action FROM submission_row WHERE submission = ? AND draft_row = ?"
-    (taken,) = rows(db, sql, [row["id"], planted["draft_row"]])
-    return float(taken["action"] != "approve")
