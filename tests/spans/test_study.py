@@ -15,7 +15,7 @@ from coeval.extensions.spans.annotation import open_sheet, save_spans
 from coeval.extensions.spans.annotations import collect, score_segments
 from coeval.extensions.spans.reading import Further
 from coeval.extensions.spans.report import describe_study
-from coeval.extensions.spans.study import import_spans, read_files, read_study, write_file
+from coeval.extensions.spans.study import get_format, import_spans, read_files, read_study
 from coeval.extensions.spans.typology import load_typology
 from coeval.usecases.access import OPERATOR
 from tests.spans.bench import SLUG, add_annotator, make_span_study
@@ -56,7 +56,7 @@ def test_what_people_marked_goes_out_and_comes_back(context, tmp_path: Path) -> 
         save_spans(context, ana, SLUG, sent(sheet, approve_all(sheet), f"0000-uid-{n}"))
     people, drafts, typology = read_study(context, OPERATOR, SLUG)
     path = tmp_path / "out.txt"
-    path.write_text(write_file(people, typology, "mqm-tsv"), encoding="utf-8")
+    path.write_text(get_format("mqm-tsv").write(people, typology), encoding="utf-8")
     got, _ = read_files([path], Further(), format="mqm-tsv", typology="wmt")
 
     def essence(collection):

@@ -38,9 +38,9 @@ def _add_typologies(actions: argparse._SubParsersAction) -> None:
 
 def _add_stats(actions: argparse._SubParsersAction) -> None:
     command = actions.add_parser(
-        "stats", parents=[build_reporting()], help=("compute statistics of span files")
+        "stats", parents=[build_reporting()], help="compute statistics of span files"
     )
-    _add_files(command, "+")
+    _add_files(command)
     command.add_argument(
         "--reference",
         type=Path,
@@ -55,35 +55,30 @@ def _add_study(actions: argparse._SubParsersAction, parsers: Parsers) -> None:
     setup = actions.add_parser("set-up", parents=[task], help="have people mark spans in a study")
     setup.add_argument("--typology", required=True, help="mqm, wmt, esa, frank, or a JSON file")
     setup.set_defaults(command=_set_up)
-    taken = actions.add_parser(
+    imports = actions.add_parser(
         "import", parents=[task], help="import spans of people and models into a study"
     )
-    _add_files(taken, "+")
-    taken.add_argument("--label", default="imported spans", help="label of the run with the model's drafts")
-    taken.set_defaults(command=_import, makes_file=True)
+    _add_files(imports)
+    imports.add_argument("--label", default="imported spans", help="label of the run with the model's drafts")
+    imports.set_defaults(command=_import, makes_file=True)
     draft = actions.add_parser("draft", parents=[task], help="have a model draft the spans of every instance")
     add_item_options(draft)
     draft.add_argument("--templates", metavar="DIR", help="folder with your copy of spans-mqm.md")
     draft.set_defaults(command=_draft)
-    told = actions.add_parser("report", parents=[task], help="report span statistics of a study")
-    told.add_argument("--arm", default="", choices=["blind", "assisted", "first"], help=("use only this arm"))
-    told.set_defaults(command=_report, only_reads=True)
+    figures = actions.add_parser("report", parents=[task], help="report span statistics of a study")
+    figures.add_argument(
+        "--arm", default="", choices=["blind", "assisted", "first"], help="use only this arm"
+    )
+    figures.set_defaults(command=_report, only_reads=True)
     export = actions.add_parser("export", parents=[task], help="write the spans of a study to a file")
-    export.add_argument(
-        "--as",
-        dest="to",
-        required=True,
-        metavar="FORMAT",
-        help="format: mqm-tsv or esa-csv",
-    )
-    export.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="new file, which must not exist"
-    )
-    export.add_argument(
+    add = export.add_argument
+    add("--as", dest="to", required=True, metavar="FORMAT", help="format: mqm-tsv or esa-csv")
+    add("--out", type=Path, required=True, metavar="FILE", help="new file, which must not exist")
+    add(
         "--of",
         default="people",
         choices=["people", "drafts"],
-        help=("whose spans to write (default: people's)"),
+        help="whose spans to write (default: people's)",
     )
     export.set_defaults(command=_export, only_reads=True)
 
@@ -94,25 +89,15 @@ def _set_up(context: Context, options: argparse.Namespace) -> None:
 
     typology = load_typology(options.typology)
     set_typology(context, OPERATOR, options.task, typology)
-    report(
-        options,
-        typology.to_json(),
-        [f"{options.task}: people mark spans with the typology “{typology.title}”."],
-    )
+    line = f"{options.task}: people mark spans with the typology “{typology.title}”."
+    report(options, typology.to_json(), [line])
 
 
 def _import(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.spans.study import import_spans
 
     collection, typology = load_files(options)
-    done = import_spans(
-        context,
-        OPERATOR,
-        options.task,
-        collection,
-        typology,
-        label=options.label,
-    )
+    done = import_spans(context, OPERATOR, options.task, collection, typology, label=options.label)
     report(options, done, [*done.notes, done])
 
 
@@ -133,46 +118,35 @@ def _report(context: Context, options: argparse.Namespace) -> None:
 
     people, drafts, typology = read_study(context, OPERATOR, options.task)
     people = people.select(options.arm) if options.arm else people
-    found = describe_study(people, drafts, typology)
-    runs = {one.label: (n, unread) for one, n, unread in list_span_runs(context, OPERATOR, options.task)}
-    found["runs"] = {label: {"drafts": n, "unscored": unread} for label, (n, unread) in runs.items()}
-    told = [f"Run “{label}”: {n:,} drafts, {unread:,} unscored" for label, (n, unread) in runs.items()]
-    report(options, to_json(found), [*write_lines(found), *told])
+    figures = describe_study(people, drafts, typology)
+    lines, runs = write_lines(figures), {}
+    for run, count, unread in list_span_runs(context, OPERATOR, options.task):
+        runs[run.label] = {"drafts": count, "unscored": unread}
+        lines.append(f"Run “{run.label}”: {count:,} drafts, {unread:,} unscored")
+    report(options, to_json(figures | {"runs": runs}), lines)
 
 
 def _export(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.spans.study import read_study, write_file
+    from coeval.extensions.spans.study import get_format, read_study
 
     people, drafts, typology = read_study(context, OPERATOR, options.task)
     chosen = people if options.of == "people" else drafts
-    write_new(options.out, write_file(chosen, typology, options.to))
-    done: dict[str, Any] = {"path": options.out, "annotations": len(chosen.annotations)}
-    report(options, done, [f"{options.out}: {len(chosen.annotations):,} annotations"])
+    write_new(options.out, get_format(options.to).write(chosen, typology))
+    written: dict[str, Any] = {"path": options.out, "annotations": len(chosen.annotations)}
+    report(options, written, [f"{options.out}: {len(chosen.annotations):,} annotations"])
 
 
-def _add_files(command: argparse.ArgumentParser, number: str) -> None:
+def _add_files(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("files", type=Path, nargs=number, metavar="FILE", help="span files, all in the same format")
+    add("files", type=Path, nargs="+", metavar="FILE", help="span files, all in the same format")
     add("--format", default="", help="format of the files (default: from the file extension)")
     add("--typology", default="", help="mqm, wmt, esa, frank, or a JSON file (default: that of the format)")
-    add(
-        "--items",
-        type=Path,
-        metavar="FILE",
-        help="file with each item's text and line number (ESA: itemID, documentID, line, targetText)",
-    )
-    add(
-        "--documents",
-        type=Path,
-        metavar="FILE",
-        help="file with the document of each line (ESA: en-de.docs)",
-    )
-    add(
-        "--people",
-        type=Path,
-        metavar="FILE",
-        help="file that maps logins to annotators (ESA: AnnotatorID, login)",
-    )
+    for name, content in (
+        ("--items", "each item's text and line number (ESA: itemID, documentID, line, targetText)"),
+        ("--documents", "the document of each line (ESA: en-de.docs)"),
+        ("--people", "the annotator of each login (ESA: AnnotatorID, login)"),
+    ):
+        add(name, type=Path, metavar="FILE", help=f"file with {content}")
     add("--arm", default="", choices=["blind", "assisted"], help="arm of all segments")
 
 
@@ -191,12 +165,12 @@ def _typologies(options: argparse.Namespace) -> None:
     from coeval.extensions.spans.typology import list_typologies, load_typology
 
     if options.name:
-        one = load_typology(options.name)
-        report(options, one.to_json(), [json.dumps(one.to_json(), ensure_ascii=False, indent=1)])
+        stored = load_typology(options.name).to_json()
+        report(options, stored, [json.dumps(stored, ensure_ascii=False, indent=1)])
         return
-    own = list_typologies()
-    lines = [f"{one.name:<6} {one.title} ({len(one.categories)} categories)" for one in own]
-    report(options, {one.name: one.to_json() for one in own}, lines)
+    listed = list_typologies()
+    lines = [f"{each.name:<6} {each.title} ({len(each.categories)} categories)" for each in listed]
+    report(options, {each.name: each.to_json() for each in listed}, lines)
 
 
 def _stats(options: argparse.Namespace) -> None:
@@ -206,8 +180,8 @@ def _stats(options: argparse.Namespace) -> None:
     reference = None
     if options.reference:
         reference, _ = load_files(options, options.reference)
-    found = describe(collection, typology, reference)
-    report(options, to_json(found), write_lines(found))
+    figures = describe(collection, typology, reference)
+    report(options, to_json(figures), write_lines(figures))
 
 
 def write_new(path: Path, text: str) -> None:

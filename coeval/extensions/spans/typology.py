@@ -130,13 +130,13 @@ class Typology:
         for pattern, weight in self.weights:
             if fnmatchcase(key, pattern.casefold()):
                 return weight
-        for one in self.severities:
-            if one.name.casefold() == severity:
-                return one.weight
-        known = ", ".join(one.name for one in self.severities)
+        for offered in self.severities:
+            if offered.name.casefold() == severity:
+                return offered.weight
+        names = ", ".join(offered.name for offered in self.severities)
         raise InputError(
             f"The typology “{self.title}” has no severity “{span.severity[:60]}”; its severities are: "
-            f"{known}. Use another typology, or add the severity to your own."
+            f"{names}. Use another typology, or add the severity to your own."
         )
 
     def score(self, spans: Iterable[Span]) -> float:
@@ -153,11 +153,11 @@ class Typology:
         Raises:
             InputError: it is not in the text, or the typology does not offer its severity or category.
         """
-        if span.severity not in {one.name for one in self.severities if one.offered}:
+        if span.severity not in {severity.name for severity in self.severities if severity.offered}:
             raise InputError(
                 f"“{span.severity[:60]}” is not a severity of “{self.title}”: choose another one."
             )
-        names = {one.name for one in self.categories}
+        names = {category.name for category in self.categories}
         if (span.category not in names) if names else span.category:
             raise InputError(
                 f"“{span.category[:60]}” is not a category of “{self.title}”: choose another one."
@@ -177,32 +177,21 @@ class Typology:
 
     def to_json(self) -> dict[str, Any]:
         """Return the typology in the form of its file."""
-        return {
-            "title": self.title,
-            "scoring": str(self.scoring),
-            "severities": [
-                {"name": one.name, "weight": one.weight} | ({} if one.offered else {"offered": False})
-                for one in self.severities
-            ],
-            "weights": [list(pair) for pair in self.weights],
-            "categories": [
-                {"name": one.name}
-                | ({"title": one.title} if one.title else {})
-                | ({"side": "input"} if one.side is Side.INPUT else {})
-                for one in self.categories
-            ],
-        }
+        return FORM.dump_python(self, mode="json", exclude={"name"}, exclude_defaults=True)
+
+
+FORM = TypeAdapter(Typology)
 
 
 @cache
-def _read_own() -> dict[str, Typology]:
+def _read_shipped() -> dict[str, Typology]:
     stored = json.loads(FILE.read_text(encoding="utf-8"))
     return {name: parse_typology(value, name) for name, value in stored.items()}
 
 
 def list_typologies() -> list[Typology]:
     """Return the typologies that come with CoEval."""
-    return list(_read_own().values())
+    return list(_read_shipped().values())
 
 
 def load_typology(name: str) -> Typology:
@@ -211,13 +200,13 @@ def load_typology(name: str) -> Typology:
     Raises:
         InputError: no typology has that name, or the file is invalid.
     """
-    own = _read_own()
-    if name in own:
-        return own[name]
+    shipped = _read_shipped()
+    if name in shipped:
+        return shipped[name]
     path = Path(name)
     if path.suffix != ".json":
         raise InputError(
-            f"There is no typology “{name[:80]}”: use {', '.join(own)}, or a path that ends in .json."
+            f"There is no typology “{name[:80]}”: use {', '.join(shipped)}, or a path that ends in .json."
         )
     try:
         if path.stat().st_size > MAX_FILE:
@@ -240,12 +229,12 @@ def parse_typology(value: Any, name: str) -> Typology:
         raise InputError(f"The typology “{name[:80]}” must be a JSON object with “severities”.")
     title = value.get("title") or name[:MAX_NAME]
     try:
-        typology = TypeAdapter(Typology).validate_python({**value, "name": name, "title": title})
+        typology = FORM.validate_python({**value, "name": name, "title": title})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(f"The typology “{name[:80]}”: {place}: {first['msg']}.") from error
-    if not any(one.offered for one in typology.severities):
+    if not any(severity.offered for severity in typology.severities):
         raise InputError(f"The typology “{name[:80]}” has no severity: list at least one under “severities”.")
     for parts in (typology.severities, typology.categories):
         if len({part.name.casefold() for part in parts}) < len(parts):
