@@ -42,14 +42,14 @@ def open_csv(path: Path) -> Table:
     unmatched quotes.
     """
     dialect = _find_dialect(path)
-    _, header = next(_records(path, dialect), (1, []))
+    _, header = next(read_cells(path, dialect), (1, []))
     columns = check_header(path.name, "line", header, unnamed=True)
 
     ours = columns == INSTANCE_COLUMNS
     name = path.name  # a path computes its name at each access
 
     def read(skipped: int) -> Iterator[Row]:
-        for line, cells in islice(_records(path, dialect), 1 + skipped, None):
+        for line, cells in islice(read_cells(path, dialect), 1 + skipped, None):
             yield fit_cells(name, "line", line, columns, list(map(restore, cells)) if ours else cells)
 
     further, notes = tell_headings(columns, read(0))
@@ -92,13 +92,13 @@ def _is_quoted(path: Path) -> bool:
     """
     try:
         return not any(
-            "\t" in cell and "\n" in cell for _, cells in _records(path, Dialect("\t")) for cell in cells
+            "\t" in cell and "\n" in cell for _, cells in read_cells(path, Dialect("\t")) for cell in cells
         )
     except InputError:
         return False
 
 
-def _records(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+def read_cells(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Yield every record that is not blank, with the number of its first line."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
     with open_text(path) as file:

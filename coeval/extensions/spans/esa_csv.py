@@ -13,13 +13,14 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coeval.clock import read_time, write_time
+from coeval.datasets.tables.table_files import open_table
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, Collection, collect
 from coeval.extensions.spans.reading import (
@@ -27,16 +28,21 @@ from coeval.extensions.spans.reading import (
     Further,
     SpanFormat,
     check_columns,
-    read_csv,
     read_documents,
     read_number,
+    read_rows,
 )
 from coeval.extensions.spans.typology import Side, Span, Typology
 
 COLUMNS = 12
+Place = tuple[str, int, str]
+"""A login, an item and a document."""
+
+Items = Mapping[tuple[int, str], tuple[int, str]]
+"""The line and the text of each item of each document."""
 
 MISSING = "missing"
-OWN = "coeval"
+OURS = "coeval"
 """The prefix of the system in a file from CoEval; in other files, it is the campaign's name."""
 BAD = re.compile(r"#bad\d+$")
 
@@ -54,7 +60,12 @@ class _Save:
     """``document#system``."""
     spans: tuple[Mapping[str, Any], ...]
     started: float
-    own: bool
+    ours: bool
+    """True if the file comes from CoEval, so that the item is the number of the line from 1."""
+
+    @property
+    def place(self) -> Place:
+        return self.login, self.item, self.document
 
 
 def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
@@ -64,27 +75,27 @@ def read_esa(path: Path, typology: Typology, further: Further) -> Collection:
         InputError: a row cannot be read; the message names the line.
     """
     saves, left = [], 0
-    for line, row in read_csv(path):
-        one = _read_row(row, f"{path.name}, line {line:,}")
-        if one.bad or "tutorial" in one.document or "#duplicate" in one.document:
+    for line, row in read_rows(path):
+        save = _read_row(row, f"{path.name}, line {line:,}")
+        if save.bad or "tutorial" in save.document or "#duplicate" in save.document:
             left += 1
         else:
-            saves.append(one)
+            saves.append(save)
     items = _read_items(further.items) if further.items else {}
     documents = read_documents(further.documents) if further.documents else []
     people = _read_people(further.people) if further.people else {}
     lines = _place_lines(saves, items, documents)
     latest: dict[Place, _Save] = {}
-    for one in saves:
-        known = latest.get((one.login, one.item, one.document))
-        if known is None or one.started >= known.started:
-            latest[one.login, one.item, one.document] = one
-    annotations = [_build(one, lines[place], items, people, further.arm) for place, one in latest.items()]
-    told = {
+    for save in saves:
+        earlier = latest.get(save.place)
+        if earlier is None or save.started >= earlier.started:
+            latest[save.place] = save
+    annotations = [_build(save, lines[place], items, people, further.arm) for place, save in latest.items()]
+    counts = {
         "Saves of tutorials, planted errors and repeated documents, left out": left,
         "Saves that the same person replaced": len(saves) - len(latest),
     }
-    return collect(annotations, [f"{what}: {n:,}." for what, n in told.items() if n])
+    return collect(annotations, [f"{what}: {n:,}." for what, n in counts.items() if n])
 
 
 def _read_row(row: list[str], place: str) -> _Save:
@@ -94,7 +105,7 @@ def _read_row(row: list[str], place: str) -> _Save:
         spans = json.loads(row[9])
     except (ValueError, RecursionError):
         spans = None
-    if not isinstance(spans, list) or not all(isinstance(one, dict) for one in spans):
+    if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
         raise InputError(f"{place}: the spans are “{row[9][:40]}”; they must be a JSON list of objects.")
     return _Save(
         login=row[0],
@@ -105,68 +116,58 @@ def _read_row(row: list[str], place: str) -> _Save:
         document=row[7],
         spans=tuple(spans),
         started=read_number(row[10], place, "the start", 0, 10**11),
-        own=row[1].startswith(f"{OWN}."),
+        ours=row[1].startswith(f"{OURS}."),
     )
 
 
-def _read_items(path: Path) -> dict[tuple[int, str], tuple[int, str]]:
-    """Return the line and the text of each item of each document."""
-    rows = read_csv(path)
-    found = {name: place for place, name in enumerate(next(rows, (0, [""]))[1])}
-    check_columns(path, found, ("itemID", "documentID", "line", "targetText"))
+def _read_items(path: Path) -> Items:
     items = {}
-    for line, row in rows:
-        place = f"{path.name}, line {line:,}"
-        if len(row) < len(found):
-            raise InputError(f"{place}: has {len(row)} cells, but the header has {len(found)} columns.")
-        item = int(read_number(row[found["itemID"]], place, "itemID", 0, 10**9))
-        number = int(read_number(row[found["line"]], place, "line", 0, MOST_LINES))
-        items[item, row[found["documentID"]]] = number, row[found["targetText"]]
+    for place, cells in _read_table(path, ("itemID", "documentID", "line", "targetText")):
+        item = int(read_number(cells["itemID"], place, "itemID", 0, 10**9))
+        line = int(read_number(cells["line"], place, "line", 0, MOST_LINES))
+        items[item, cells["documentID"]] = line, cells["targetText"]
     return items
 
 
 def _read_people(path: Path) -> dict[str, str]:
     """Return the annotator of each login."""
-    rows = read_csv(path)
-    found = {name: place for place, name in enumerate(next(rows, (0, [""]))[1])}
-    check_columns(path, found, ("AnnotatorID", "login"))
-    return {row[found["login"]]: row[found["AnnotatorID"]] for _, row in rows if len(row) > found["login"]}
+    return {cells["login"]: cells["AnnotatorID"] for _, cells in _read_table(path, ("AnnotatorID", "login"))}
 
 
-Place = tuple[str, int, str]
+def _read_table(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the place and the cells of each row of a table with a header."""
+    table = open_table(path)
+    check_columns(path.name, table.columns, needed)
+    for row in table.rows():
+        yield f"{path.name}, line {row.line:,}", row.cells
 
 
-def _place_lines(
-    saves: Iterable[_Save], items: Mapping[tuple[int, str], tuple[int, str]], documents: list[str]
-) -> dict[Place, int]:
+def _place_lines(saves: Iterable[_Save], items: Items, documents: list[str]) -> dict[Place, int]:
     """Return the line of each (login, item, document).
 
     A document that was split between two logins can have two items with the same number, but the list of
     items names only one of them. Then the document's lines are assigned in the order of logins and items.
     """
     by_document: dict[str, set[tuple[str, int]]] = defaultdict(set)
-    for one in saves:
-        if not one.own:
-            by_document[one.document].add((one.login, one.item))
-    own: dict[str, list[int]] = defaultdict(list)
+    for save in saves:
+        if not save.ours:
+            by_document[save.document].add((save.login, save.item))
+    lines_of: dict[str, list[int]] = defaultdict(list)
     for number, name in enumerate(documents):
-        own[name].append(number)
+        lines_of[name].append(number)
     placed: dict[Place, int] = {}
     for document, keys in by_document.items():
         ordered = sorted(keys)
         named = [items[item, document][0] for _, item in ordered if (item, document) in items]
-        mine = own.get(document.rpartition("#")[0], [])
-        if len(set(named)) == len(ordered):
-            lines = named
-        elif len(mine) == len(ordered):
-            lines = mine
-        else:
-            lines = []
+        lines: list[int] = []
+        for candidates in (named, lines_of.get(document.rpartition("#")[0], [])):
+            if not lines and len(set(candidates)) == len(ordered):
+                lines = candidates
         for place, (login, item) in enumerate(ordered):
-            known = items.get((item, document))
-            placed[login, item, document] = lines[place] if lines else known[0] if known else -1
+            line = items.get((item, document), (-1, ""))[0]
+            placed[login, item, document] = lines[place] if lines else line
     _number_rest(placed)
-    return placed | {(one.login, one.item, one.document): one.item - 1 for one in saves if one.own}
+    return placed | {save.place: save.item - 1 for save in saves if save.ours}
 
 
 def _number_rest(placed: dict[Place, int]) -> None:
@@ -181,21 +182,15 @@ def _number_rest(placed: dict[Place, int]) -> None:
         placed[login, item, document] = numbers.setdefault((base, rank), free + len(numbers))
 
 
-def _build(
-    one: _Save,
-    line: int,
-    items: Mapping[tuple[int, str], tuple[int, str]],
-    people: Mapping[str, str],
-    arm: str,
-) -> Annotation:
-    known, text = items.get((one.item, one.document), (line, ""))
-    output = text if known == line else ""  # the list has a different line of a split document
+def _build(save: _Save, line: int, items: Items, people: Mapping[str, str], arm: str) -> Annotation:
+    item_line, text = items.get((save.item, save.document), (line, ""))
+    output = text if item_line == line else ""  # the list has a different line of a split document
     return Annotation(
-        system=one.system, segment=line, annotator=people.get(one.login, one.login),
-        spans=tuple(_read_span(span, output) for span in one.spans),
-        document=one.document.rpartition("#")[0] or one.document, output=output, score=one.score, arm=arm,
-        saved_at=write_time(datetime.fromtimestamp(one.started, UTC)),
-        name=f"{one.login} {one.item} {one.document}",
+        system=save.system, segment=line, annotator=people.get(save.login, save.login),
+        spans=tuple(_read_span(span, output) for span in save.spans),
+        document=save.document.rpartition("#")[0] or save.document, output=output, score=save.score, arm=arm,
+        saved_at=write_time(datetime.fromtimestamp(save.started, UTC)),
+        name=f"{save.login} {save.item} {save.document}",
     )  # fmt: skip
 
 
@@ -220,23 +215,24 @@ def write_esa(collection: Collection, typology: Typology) -> str:
     Raises:
         InputError: no annotation has a score, which every row needs.
     """
-    if all(one.score is None for one in collection.annotations):
+    if all(annotation.score is None for annotation in collection.annotations):
         raise InputError(
             "No annotation has a score from 0 to 100, which every row of esa-csv needs: choose another format."
         )
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    for one in sorted(
-        collection.annotations, key=lambda one: (one.annotator, one.saved_at, one.system, one.segment)
+    for annotation in sorted(
+        collection.annotations, key=lambda each: (each.annotator, each.saved_at, each.system, each.segment)
     ):
-        if one.score is None:
+        if annotation.score is None:
             continue
-        document = f"{one.document or 'segment'}#{one.system}"
-        started = read_time(one.saved_at).timestamp() if one.saved_at else 0.0
-        spans = [_write_span(span) for span in one.spans]
+        system, line = annotation.system, annotation.segment + 1
+        document = f"{annotation.document or 'segment'}#{system}"
+        started = read_time(annotation.saved_at).timestamp() if annotation.saved_at else 0.0
+        spans = json.dumps([_write_span(span) for span in annotation.spans], separators=(",", ":"))
         table.writerow(
-            [one.annotator, f"{OWN}.{one.system}", one.segment + 1, "TGT", "", "", f"{one.score:g}",
-             document, "False", json.dumps(spans, separators=(",", ":")), started, started]
+            [annotation.annotator, f"{OURS}.{system}", line, "TGT", "", "", f"{annotation.score:g}",
+             document, "False", spans, started, started]
         )  # fmt: skip
     return out.getvalue()
 

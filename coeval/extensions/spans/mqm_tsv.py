@@ -14,15 +14,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from coeval.datasets.tables.text_tables import Dialect
 from coeval.errors import InputError
 from coeval.extensions.spans.annotations import Annotation, Collection, collect
-from coeval.extensions.spans.reading import (
-    MOST_LINES,
-    Further,
-    SpanFormat,
-    check_columns,
-    read_csv,
-)
+from coeval.extensions.spans.reading import MOST_LINES, Further, SpanFormat, check_columns, read_rows
 from coeval.extensions.spans.typology import Side, Span, Typology
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
@@ -45,34 +40,30 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
     Raises:
         InputError: a column is missing, or a row cannot be read; the message names the line.
     """
-    rows = read_csv(path, delimiter="\t", quoted=False)
-    found = {OTHER_NAMES.get(name, name): place for place, name in enumerate(next(rows, (0, [""]))[1])}
-    check_columns(path, found, NEEDED)
+    rows = read_rows(path, Dialect("\t", quoted=False))
+    columns = {OTHER_NAMES.get(name, name): place for place, name in enumerate(next(rows, (0, [""]))[1])}
+    check_columns(path.name, columns, NEEDED)
     marked: dict[tuple[str, str, str, str], _Segment] = {}
     within: dict[Key, None] = {}
     left: Counter[str] = Counter()
     for line, row in rows:
-        if len(row) <= max(found[name] for name in NEEDED):
-            raise InputError(f"{path.name}, line {line:,}: {len(row)} cells and {len(found)} columns.")
-        cell = {name: row[place].strip("\r") for name, place in found.items() if place < len(row)}
-        if not cell["rater"] or not cell["system"]:
-            left["Rows without a rater, left out"] += (
-                1  # the first line can contain the data set's canary text
-            )
+        if len(row) <= max(columns[name] for name in NEEDED):
+            raise InputError(f"{path.name}, line {line:,}: {len(row)} cells and {len(columns)} columns.")
+        cell = {name: row[place].strip("\r") for name, place in columns.items() if place < len(row)}
+        if not cell["rater"] or not cell["system"]:  # the first line can contain the data set's canary text
+            left["Rows without a rater, left out"] += 1
             continue
         if cell["severity"].strip().casefold() == TEST:
             left["Rows with tests of raters, left out"] += 1
             continue
         key = cell["system"], cell.get("doc", ""), cell["seg_id"], cell["rater"]
         within.setdefault(key[1:3])
-        segment = marked.setdefault(key, _Segment(cell))
-        segment.add(cell, f"{path.name}, line {line:,}")
+        marked.setdefault(key, _Segment(cell)).add(cell, f"{path.name}, line {line:,}")
     order = _number(within)
-    found_segments = [one.build(order[key[1:3]], further.arm) for key, one in marked.items()]
-    left["Errors without a place, because their marks do not match the text"] = sum(
-        one.lost for one in marked.values()
-    )
-    return collect(found_segments, [f"{what}: {n:,}." for what, n in left.items() if n])
+    annotations = [segment.build(order[key[1:3]], further.arm) for key, segment in marked.items()]
+    lost = sum(segment.lost for segment in marked.values())
+    left["Errors without a place, because their marks do not match the text"] = lost
+    return collect(annotations, [f"{what}: {n:,}." for what, n in left.items() if n])
 
 
 def _number(keys: Iterable[Key]) -> dict[Key, int]:
@@ -143,19 +134,20 @@ def write_mqm(collection: Collection, typology: Typology) -> str:
     """Return the annotations as TSV. Texts lose tabs and line breaks, which the format cannot contain."""
     lines = ["\t".join(COLUMNS)]
     places: dict[str, dict[int, int]] = {}
-    for one in sorted(collection.annotations, key=lambda one: (one.system, one.segment, one.annotator)):
-        within = places.setdefault(one.document, {})
-        number = within.setdefault(one.segment, len(within) + 1)
-        head = [one.system, one.document, str(number), str(one.segment + 1), one.annotator]
-        if not one.spans:
-            lines.append(_row(head, one.source, one.output, "No-error", "no-error"))
-        for span in one.spans:
-            source, output = one.source, one.output
-            if span.placed and span.side is Side.INPUT:
-                source = _mark(source, *span.edges)
-            elif span.placed:
-                output = _mark(output, *span.edges)
-            lines.append(_row(head, source, output, span.category, span.severity))
+    for annotation in sorted(
+        collection.annotations, key=lambda each: (each.system, each.segment, each.annotator)
+    ):
+        within = places.setdefault(annotation.document, {})
+        number, line = within.setdefault(annotation.segment, len(within) + 1), annotation.segment + 1
+        head = [annotation.system, annotation.document, str(number), str(line), annotation.annotator]
+        source, output = annotation.source, annotation.output
+        if not annotation.spans:
+            lines.append(_row(head, source, output, "No-error", "no-error"))
+        for span in annotation.spans:
+            texts = {Side.INPUT: source, Side.OUTPUT: output}
+            if span.placed:
+                texts[span.side] = _mark(texts[span.side], *span.edges)
+            lines.append(_row(head, *texts.values(), span.category, span.severity))
     return "\n".join(lines) + "\n"
 
 

@@ -45,8 +45,8 @@ def add_spans_api(app: FastAPI, context: Context) -> None:
     @router.post("/sheet")
     def post_sheet(request: Request, slug: str, payload: WherePayload) -> Json | None:
         person, aliases = _identify(context, request, slug)
-        known = aliases.reveal("instance", payload.instance) if payload.instance else None
-        return _open(context, person, slug, Where(payload.position, known, payload.step), aliases)
+        instance = aliases.reveal("instance", payload.instance) if payload.instance else None
+        return _open(context, person, slug, Where(payload.position, instance, payload.step), aliases)
 
     @router.post("/saves")
     async def post_save(request: Request, slug: str, payload: SentSheet) -> JSONResponse:
@@ -136,24 +136,20 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
 
 def typology_json(typology: Typology) -> Json:
     """Return the severities and categories to choose from, with their weights."""
-    offered = [one for one in typology.severities if one.offered]
+    offered = [severity.name for severity in typology.severities if severity.offered]
 
     def costs(category: str) -> list[float]:
-        return [typology.weigh(Span(None, None, one.name, category)) for one in offered]
+        return [typology.weigh(Span(None, None, severity, category)) for severity in offered]
 
     return {
         "title": typology.title,
         "scoring": str(typology.scoring),
-        "severities": [one.name for one in offered],
+        "severities": offered,
         "costs": costs(""),
         "categories": [
-            {
-                "name": one.name,
-                "title": one.title or one.name,
-                "side": str(one.side),
-                "costs": costs(one.name),
-            }
-            for one in typology.categories
+            {"name": name, "title": category.title or name, "side": str(category.side), "costs": costs(name)}
+            for category in typology.categories
+            for name in [category.name]
         ],
         "most": MAX_SPANS,
     }
@@ -173,7 +169,7 @@ class SpansTab(StudyTab):
     def build(self) -> None:
         self.note = View(elem_id="spans-note")
         with gr.Row(visible=False, elem_classes="actions", elem_id="spans-set-up") as self.setting:
-            choices = [(one.title, one.name) for one in list_typologies()]
+            choices = [(typology.title, typology.name) for typology in list_typologies()]
             self.typology = gr.Dropdown(
                 choices, value="mqm", label="Typology", elem_id="spans-typology", min_width=280
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from coeval.clock import now
@@ -147,8 +147,8 @@ def count_saves(db: Database, task: int) -> int:
 
 
 def _run(row: dict[str, Any]) -> SpanRun:
-    settings = json.loads(row["settings_json"])
-    return SpanRun(row["label"], row["model"], settings, row["created_by"], row["created_at"], row["id"])
+    stored = {name: row[name] for name in ("label", "model", "created_by", "created_at", "id")}
+    return SpanRun(**stored, settings=json.loads(row["settings_json"]))
 
 
 def get_run(db: Database, task: int, label: str = "") -> SpanRun | None:
@@ -162,13 +162,11 @@ def get_run(db: Database, task: int, label: str = "") -> SpanRun | None:
 @empty_before_use("spans", list)
 def list_runs(db: Database, task: int) -> list[tuple[SpanRun, int, int]]:
     """Return the runs of a task, each with its numbers of drafts and of unreadable drafts."""
-    sql = (
-        "SELECT r.id, r.label, r.model, r.settings_json, r.created_by, r.created_at, count(d.id) AS drafts,"
-        " count(CASE WHEN d.reason <> '' THEN 1 END) AS unread FROM spans_run r LEFT JOIN spans_draft d ON d.run = r.id"
-        " AND NOT EXISTS (SELECT 1 FROM spans_draft l WHERE l.run = d.run AND l.instance = d.instance AND l.id > d.id)"
-        " WHERE r.task = ? GROUP BY r.id, r.label, r.model, r.settings_json, r.created_by, r.created_at ORDER BY r.id"
-    )
-    return [(_run(row), row["drafts"], row["unread"]) for row in rows(db, sql, [task])]
+    listed = []
+    for row in list(rows(db, "SELECT * FROM spans_run WHERE task = ? ORDER BY id", [task])):
+        drafts = list(list_drafts(db, row["id"]))
+        listed.append((_run(row), len(drafts), sum(bool(draft.reason) for draft in drafts)))
+    return listed
 
 
 def add_run(db: Database, task: int, run: SpanRun) -> SpanRun:
@@ -178,7 +176,7 @@ def add_run(db: Database, task: int, run: SpanRun) -> SpanRun:
 
 
 def _draft(row: dict[str, Any]) -> SpanDraft:
-    spans = tuple(span_from_json(one) for one in json.loads(row["spans_json"]))
+    spans = tuple(map(span_from_json, json.loads(row["spans_json"])))
     return SpanDraft(row["instance"], spans, row["reason"], row["raw"], row["id"], row["rung"])
 
 
@@ -220,40 +218,19 @@ def count_attempts(db: Database, run: int) -> dict[int, int]:
 
 def add_drafts(db: Database, run: int, drafts: Iterable[SpanDraft]) -> None:
     for portion in chunks(drafts, 100):
-        append_all(
-            db,
-            "spans_draft",
-            [
-                {
-                    "run": run,
-                    "instance": one.instance,
-                    "spans_json": to_json([asdict(span) for span in one.spans]),
-                    "reason": one.reason,
-                    "raw": one.raw,
-                    "rung": one.rung,
-                    "created_at": now(),
-                }
-                for one in portion
-            ],
-        )
+        added = []
+        for draft in portion:
+            stored = asdict(draft)
+            spans, _ = stored.pop("spans"), stored.pop("id")
+            added.append(stored | {"run": run, "spans_json": to_json(spans), "created_at": now()})
+        append_all(db, "spans_draft", added)
 
 
 def _submission(row: dict[str, Any]) -> SpanSubmission:
-    return SpanSubmission(
-        row["uid"],
-        row["annotator"],
-        row["instance"],
-        row["draft"],
-        Arm(row["arm"]),
-        row["revision"],
-        tuple(row_from_json(one) for one in json.loads(row["rows_json"])),
-        row["score"],
-        bool(row["first"]),
-        bool(row["bulk"]),
-        row["opened_at"],
-        row["active_ms"],
-        row["submitted_at"],
-    )
+    lines = tuple(map(row_from_json, json.loads(row["rows_json"])))
+    stored = {field.name: row[field.name] for field in fields(SpanSubmission) if field.name != "rows"}
+    flags = {name: bool(stored[name]) for name in ("first", "bulk")}
+    return SpanSubmission(**stored | flags | {"arm": Arm(row["arm"])}, rows=lines)
 
 
 def get_submission(db: Database, annotator: int, instance: int) -> SpanSubmission | None:
@@ -269,31 +246,14 @@ def get_by_uid(db: Database, uid: str) -> SpanSubmission | None:
     return _submission(row) if row else None
 
 
-def record_submission(db: Database, one: SpanSubmission) -> SpanSubmission:
+def record_submission(db: Database, submission: SpanSubmission) -> SpanSubmission:
     """Append a save; its time is now, unless it has one from an import."""
-    at = one.submitted_at or now()
-    append_numbered(
-        db,
-        "spans_submission",
-        {
-            "uid": one.uid,
-            "annotator": one.annotator,
-            "instance": one.instance,
-            "draft": one.draft,
-            "arm": str(one.arm),
-            "first": int(one.first),
-            "revision": one.revision,
-            "rows_json": to_json([asdict(row) for row in one.rows]),
-            "score": one.score,
-            "bulk": int(one.bulk),
-            "opened_at": one.opened_at,
-            "active_ms": one.active_ms,
-            "submitted_at": at,
-        },
-    )
-    saved = get_by_uid(db, one.uid)
-    assert saved is not None
-    return saved
+    submission = replace(submission, submitted_at=submission.submitted_at or now())
+    stored = asdict(submission)
+    flags = {name: int(stored[name]) for name in ("first", "bulk")}
+    stored |= flags | {"arm": str(submission.arm), "rows_json": to_json(stored.pop("rows"))}
+    append_numbered(db, "spans_submission", stored)
+    return submission
 
 
 def list_submissions(db: Database, task: int) -> Iterator[tuple[str, SpanSubmission]]:

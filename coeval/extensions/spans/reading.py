@@ -1,17 +1,16 @@
-"""Common parts of the readers of span files: formats, and checks of texts, tables and numbers."""
+"""Common parts of the readers of span files: formats, and checks of rows, columns and numbers."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from coeval.datasets.tables.text_tables import LONGEST_FIELD
+from coeval.datasets.tables.text_tables import Dialect, read_cells
 from coeval.datasets.text import check_text, open_text, reading
 from coeval.errors import InputError
-from coeval.extensions.spans.annotations import Collection
+from coeval.extensions.spans import annotations
 from coeval.extensions.spans.typology import Typology
 
 MOST_LINES = 1_000_000
@@ -35,33 +34,27 @@ class SpanFormat:
 
     name: str
     title: str
-    read: Callable[[Path, Typology, Further], Collection]
-    write: Callable[[Collection, Typology], str]
+    read: Callable[[Path, Typology, Further], annotations.Collection]
+    write: Callable[[annotations.Collection, Typology], str]
 
 
-def read_csv(path: Path, *, delimiter: str = ",", quoted: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV table with their line numbers.
+COMMAS = Dialect(",")
+
+
+def read_rows(path: Path, dialect: Dialect = COMMAS) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table of separated values with their line numbers.
 
     Raises:
         InputError: the file is not a table, or a cell cannot be stored.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    with reading(path.name), open_text(path) as file:
-        reader = csv.reader(file, delimiter=delimiter, quoting=quoting)
-        try:
-            for row in reader:
-                if row:
-                    for cell in row:
-                        check_text(cell, f"{path.name}, line {reader.line_num:,}")
-                    yield reader.line_num, row
-        except csv.Error as error:
-            raise InputError(f"{path.name}, line {reader.line_num:,}: {error}.") from error
+    with reading(path.name):
+        for line, cells in read_cells(path, dialect):
+            for cell in cells:
+                check_text(cell, f"{path.name}, line {line:,}")
+            yield line, cells
 
 
-def read_number(
-    text: str, place: str, what: str, low: float = float("-inf"), high: float = float("inf")
-) -> float:
+def read_number(text: str, place: str, what: str, low: float, high: float) -> float:
     """Parse the number in a cell.
 
     Raises:
@@ -70,23 +63,23 @@ def read_number(
     try:
         number = float(text)
     except ValueError:
-        number = float("nan")
-    if not low <= number <= high or number in (float("inf"), float("-inf")):
-        limits = f" from {low:g} to {high:g}" if low > float("-inf") and high < float("inf") else ""
-        raise InputError(f"{place}: {what} is “{text[:40]}”; it must be a number{limits}.")
+        number = math.nan
+    if not low <= number <= high:
+        limits = f"from {low:g} to {high:g}"
+        raise InputError(f"{place}: {what} is “{text[:40]}”; it must be a number {limits}.")
     return number
 
 
-def check_columns(path: Path, found: Mapping[str, int], needed: tuple[str, ...]) -> None:
+def check_columns(name: str, columns: Collection[str], needed: tuple[str, ...]) -> None:
     """Check that a table has all required columns.
 
     Raises:
         InputError: one is missing; the message lists the existing ones.
     """
-    for name in needed:
-        if name not in found:
-            there = ", ".join(found)[:200]
-            raise InputError(f"{path.name}, line 1: there is no column “{name}”; the columns are: {there}.")
+    for column in needed:
+        if column not in columns:
+            there = ", ".join(columns)[:200]
+            raise InputError(f"{name}, line 1: there is no column “{column}”; the columns are: {there}.")
 
 
 def read_documents(path: Path) -> list[str]:
