@@ -300,24 +300,6 @@ class InboxItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One save by one person; ``before`` is the score of the previous revision."""
-
-    id: int
-    at: str
-    person: str
-    position: int
-    instance: str
-    criterion: str
-    revision: int
-    arm: str
-    score: float | None
-    before: float | None
-    n_changed: int
-    """The number of lines that were not kept as drafted."""
-
-
-@dataclass(frozen=True, slots=True)
 class Dispute:
     """An instance and a criterion on which people's scores differ."""
 

@@ -17,7 +17,7 @@ from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Ins
 from coeval.errors import InputError
 from coeval.store import Database, open_store
 from coeval.store.engines import database_copy
-from coeval.store.queries import criteria, imports, people, review, tasks
+from coeval.store.queries import criteria, imports, people, tasks
 from coeval.store.queries.exports import ROWS, SCORES
 from coeval.store.soundness import examine_file
 from coeval.usecases import import_staging, study_import
@@ -52,7 +52,6 @@ def look(context: Context, slug: str = "large") -> Seen:
             ],
             "scores": sum(1 for _ in db.conn.execute(SCORES, values)),
             "lines": sum(1 for _ in db.conn.execute(ROWS, values)),
-            "changes": len(review.list_changes(db, number, limit=10**6)),
         }
 
 
@@ -90,7 +89,6 @@ WHOLE = {
     "criteria": [one.text for one in CRITERIA],
     "runs": ["a run"],
     "scores": PARTS * ROWS_AT_ONCE,
-    "changes": PARTS * ROWS_AT_ONCE,
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from coeval.clock import now
 from coeval.domain import (
     Adjudication,
-    Change,
     Dispute,
     InboxItem,
     InboxState,
@@ -23,34 +22,6 @@ from coeval.store.queries.submissions import OUTCOME, REPLACED, published, submi
 from coeval.store.queries.tasks import instance_of
 
 # Data for owners' reviews: saves, disagreements, decisions, suggestions.
-
-
-def list_changes(
-    db: Database, task: int, *, person: str = "", instance: str = "", limit: int = 50
-) -> list[Change]:
-    """Return the latest saves, newest first, of everybody, one person, or one instance (external id).
-
-    CROSS JOIN makes SQLite read the newest saves first, so the time does not grow with the task.
-    """
-    ids = {}
-    if person:
-        ids["annotator"] = scalar(db, "SELECT id FROM annotator WHERE name = ?", [person])
-    if instance:
-        sql = "SELECT id FROM instance WHERE task = ? AND external_id = ?"
-        ids["instance"] = scalar(db, sql, [task, instance])
-    only = "".join(f" AND s.{column} = :{column}" for column in ids)
-    changes = db.query(
-        f"SELECT s.id, s.submitted_at, p.name, i.position, i.external_id, c.text, s.revision, {OUTCOME} AS arm,"
-        " s.score,"
-        " (SELECT e.score FROM submission e WHERE e.annotator = s.annotator AND e.instance = s.instance"
-        " AND e.criterion = s.criterion AND e.revision = s.revision - 1) AS before,"
-        " (SELECT count(*) FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve') AS n_changed"
-        " FROM submission s CROSS JOIN instance i CROSS JOIN criterion c CROSS JOIN annotator p"
-        " WHERE i.id = s.instance AND i.task = :task AND c.id = s.criterion AND p.id = s.annotator"
-        f"{only} AND {published('s')} ORDER BY s.id DESC LIMIT :limit",
-        {"task": task, "limit": limit, **ids},
-    )
-    return [Change(*row.values()) for row in changes]
 
 
 def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, Submission]]:

@@ -1,4 +1,4 @@
-"""Set-up, Review: messages, people's work side by side, decisions on disputes, habits, and recent changes."""
+"""Set-up, Review: messages, people's work side by side, decisions on disputes, and habits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from coeval.datasets.text import shorten
 from coeval.domain import (
     Action,
     Arm,
-    Change,
     Dispute,
     EvaluationRow,
     Person,
@@ -31,7 +30,7 @@ from coeval.usecases import criteria_rounds
 from coeval.usecases.scrutiny import design, review
 from coeval.usecases.scrutiny.review import PeopleComparison, PersonsWork
 
-# The Review tab: people's work side by side, disagreements, working habits, and recent changes.
+# The Review tab: people's work side by side, disagreements, and working habits.
 
 ARMS = {
     Arm.ASSISTED: "saw the draft",
@@ -196,29 +195,8 @@ def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
     )
 
 
-def changes_view(changes: Sequence[Change]) -> Node:
-    """Return the latest saves, newest first."""
-    rows = [
-        [
-            clock(change.at),
-            change.person,
-            name_instance(change.position, change.instance),
-            change.criterion,
-            score_words(change.score)
-            if change.revision == 1
-            else f"{score_words(change.before)} → {score_words(change.score)}",
-            str(change.revision),
-            str(change.n_changed),
-        ]
-        for change in changes
-    ]
-    head = ["When (UTC)", "Who", "Instance", "Criterion", "Score", "Version", "Lines changed"]
-    body = table(head, rows) if rows else el("p.note", "Nothing has been saved yet.")
-    return el("div.card", el("h4", "Who saved what"), body)
-
-
 class ReviewTab(Tab):
-    """The tab with messages, people's work side by side, decisions on disputes, habits, and recent changes."""
+    """The tab with messages, people's work side by side, decisions on disputes, and habits."""
 
     title, id = "Review", "review"
     group = PageGroup.PEOPLE
@@ -232,20 +210,17 @@ class ReviewTab(Tab):
                 self.comparison = View(elem_id="review-comparison")
         with more_settings("review-work", "How people work"):
             self.habits = View(elem_id="review-habits")
-            self.who = gr.Dropdown([], label="Saves by", elem_id="review-who")
-            self.changes = View(elem_id="review-changes")
         self.inbox = MessagesBox(self.context, self.task)
         self.followed_with = [self.inbox.state]
         self.revision = gr.State(0)
         chosen = [self.instance, self.criterion]
         self.outputs = [
             self.differing, *chosen, self.comparison, self.decide_box, self.score, self.note, self.revision,
-            self.habits, self.who, self.changes, *self.inbox.outputs,
+            self.habits, *self.inbox.outputs,
         ]  # fmt: skip
         self.on(self.differing.input, self.on_pick, [self.differing])
         self.on(self.compare.click, self.on_compare, chosen)
         self.on(self.decide.click, self.on_decide, [*chosen, self.score, self.note, self.revision])
-        self.on(self.who.input, self.on_who, [self.who], self.changes)
 
     def _build_choice(self) -> None:
         with gr.Column(elem_classes="card"):
@@ -299,17 +274,13 @@ class ReviewTab(Tab):
         tell_done("Decision recorded")
         return self._next(person, slug)
 
-    def on_who(self, person: Person, slug: str, who: str | None) -> Update:
-        changes = review.list_changes(self.context, person, slug, of=who or "") if slug else []
-        return {self.changes: changes_view(changes)}
-
     def _nothing_yet(self) -> Update:
         empty = el(
             "div.card.empty",
             el("h3", "Nothing to review yet"),
             el("p", "Finalise the criteria first."),
         )
-        return {self.comparison: empty, self.habits: None, self.changes: None}
+        return {self.comparison: empty, self.habits: None}
 
     def _next(self, person: Person, slug: str) -> Update:
         """Return the tab with the largest disagreement that nobody has decided yet, if there is one."""
@@ -333,7 +304,6 @@ class ReviewTab(Tab):
             if current
             else []
         )
-        people = [("everybody", ""), *((one.person, one.person) for one in habits)]
         return {
             self.differing: gr.Radio(
                 [(_label(one), _key(one)) for one in disputes], value=_key(chosen) if chosen else None
@@ -342,8 +312,6 @@ class ReviewTab(Tab):
                 names, value=str(chosen.criterion) if chosen else names[0][1] if names else None
             ),
             self.habits: habits_view(habits, share),
-            self.who: gr.Dropdown(people, value=""),
-            self.changes: changes_view(review.list_changes(context, person, slug)),
         }
 
     def _look(self, person: Person, slug: str, external_id: str, criterion: str | None) -> Update:

@@ -1,4 +1,4 @@
-"""Reviews of the work: changes, comparisons of people, instances, and messages of annotators."""
+"""Reviews of the work: comparisons of people, instances, and messages of annotators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from coeval.domain import (
     MAX_REMARK,
     Adjudication,
     Arm,
-    Change,
     Criterion,
     Dispute,
     Draft,
@@ -67,16 +66,6 @@ class PeopleComparison:
     draft: Draft | None
     columns: tuple[PersonsWork, ...]
     decided: Adjudication | None
-
-
-@use_case(OWNERS)
-def list_changes(
-    context: Context, person: Person, slug: str, *, of: str = "", instance: str = "", limit: int = 25
-) -> Sequence[Change]:
-    """Return the saves with authors and times, for everybody or for one person or instance."""
-    with context.store.read() as db:
-        task = require_task(db, slug)
-        return review.list_changes(db, task.id, person=of, instance=instance, limit=limit)
 
 
 @use_case(OWNERS)

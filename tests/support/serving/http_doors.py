@@ -548,8 +548,7 @@ def setup_tasks() -> list[Door]:
         Door("usecases.scrutiny.design.list_columns", setup("task-picker", "change", out="task-state")),
         Door("usecases.scrutiny.design.set_columns", setup("save-columns", put=seen_by_people, before=[PICKED])),
         *(Door(f"usecases.scrutiny.review.{name}", setup("review", "select"))
-          for name in ("list_changes", "list_disputes", "list_habits")),
-        Door("usecases.scrutiny.review.list_changes", setup("review-who", "input", first=("review",))),
+          for name in ("list_disputes", "list_habits")),
         Door("usecases.scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared,
                                                                pick=False)),
         Door("usecases.scrutiny.review.list_messages", setup("review", "select")),

@@ -16,7 +16,6 @@ from coeval.usecases.reports.statistics import get_frames
 from coeval.usecases.scrutiny.review import (
     adjudicate,
     compare_people,
-    list_changes,
     list_disputes,
     list_habits,
 )
@@ -40,22 +39,6 @@ def step(context: Context, people: list[Person]) -> Step:
     for person, score in zip(people, (2, 4, 5), strict=True):
         save(context, person, get_step(context, person, "demo", here(first)), score)
     return first
-
-
-def test_who_saved_what_and_when(context: Context, owner: Person, people: list[Person], step: Step) -> None:
-    changes = list_changes(context, owner, "demo")
-    found = [(one.person, one.revision, one.before, one.score, one.n_changed) for one in changes]
-    # newest first; 4 is the draft's score, so that Ben changed no line
-    assert found == [
-        ("Cy", 1, None, 5, 1),
-        ("Ben", 1, None, 4, 0),
-        ("Ana", 2, 1, 2, 1),
-        ("Ana", 1, None, 1, 1),
-    ]
-    assert [one.person for one in list_changes(context, owner, "demo", of="Ben")] == ["Ben"]
-    assert step.instance
-    assert len(list_changes(context, owner, "demo", instance=step.instance.external_id)) == 4
-    assert list_changes(context, owner, "demo", instance="nowhere") == []
 
 
 def test_people_side_by_side(context: Context, owner: Person, people: list[Person], step: Step) -> None:
@@ -139,7 +122,6 @@ def test_habits_count_what_showed_a_draft(
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda c, p: list_changes(c, p, "demo"),
         lambda c, p: list_disputes(c, p, "demo"),
         lambda c, p: compare_people(c, p, "demo", "1a", 1),
         lambda c, p: adjudicate(c, p, "demo", "1a", 1, score=3),

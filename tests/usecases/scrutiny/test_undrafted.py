@@ -16,7 +16,7 @@ from coeval.usecases.access import Context
 from coeval.usecases.export import export_table
 from coeval.usecases.reports.statistics import get_frames, get_paper_tables, get_report
 from coeval.usecases.scrutiny.design import set_design
-from coeval.usecases.scrutiny.review import compare_people, list_changes
+from coeval.usecases.scrutiny.review import compare_people
 from coeval.usecases.scrutiny.steps import Where, get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -45,7 +45,6 @@ def test_it_is_kept_apart_in_exports_statistics_and_review(
     frames = get_frames(context, owner, "demo")
     assert sorted(frames.scores["arm"]) == ["assisted", "undrafted"]
     assert set(frames.actions["arm"]) == {"assisted", "undrafted"}
-    assert {change.arm for change in list_changes(context, owner, "demo")} == {"assisted", "undrafted"}
 
 
 def test_no_figure_of_the_assisted_arm_rests_on_it(
