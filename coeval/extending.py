@@ -62,6 +62,11 @@ class Extension:
     They return the given instances in the order in which everybody gets them, without instances that nobody
     should get. They return None if the extension does not order this task.
     """
+    label_draws: tuple[str, ...] = ()
+    """Functions ``draw(context, person, slug: str, labels: int, uncertainty: Mapping[str, float])`` that let people
+    label some instances, drawn with known probabilities that rise with an instance's uncertainty. Another extension
+    calls the first one.
+    """
     help: tuple[tuple[str, str], ...] = ()
     """Help pages: the reader, such as ``"For analysts"``, and a Markdown file in the extension's folder.
 

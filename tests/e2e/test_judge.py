@@ -243,6 +243,11 @@ def test_the_team_is_asked_for_what_the_judge_leaves_to_people_and_an_imported_j
     assert preset.input_value() == own, "the menu says another preset than the link"
     page.get_by_role("button", name="Assign all lines again").click()
     page.get_by_role("button", name="Assign all lines again").wait_for(state="hidden")
+    page.get_by_role("button", name="Audit this judge").click()
+    page.get_by_label("Outputs to label").wait_for()
+    page.get_by_label("Outputs to label").fill("12")
+    page.get_by_role("button", name="Let its probabilities decide whom to ask").click()
+    page.get_by_text("12 outputs drawn, mostly those about which the judge is unsure").wait_for()
     settle(page)
     assert not faults(page)
 
@@ -267,7 +272,13 @@ def test_an_owner_bridges_two_judges_and_a_researcher_reads_what_flips(bridged: 
     page.get_by_role("button", name="Audit this judge").click()
     first = page.locator("#judge-audited li").first
     first.get_by_text("outputs that people failed (below 3), it passed").wait_for()
-    assert "not measured here: it scores one output" in page.locator("#judge-audited").inner_text()
+    biases = page.locator("#judge-audited").get_by_role("table").first
+    assert "not measured here, because its model compared fewer than 10 pairs" in biases.inner_text()
+    assert (
+        "Its cost is not recorded, because the run was imported"
+        in page.locator("#judge-audited").inner_text()
+    )
+    assert not page.locator("#audit-draw").is_visible(), "this judge gives no probabilities"
     page.get_by_role("button", name="Build the bridge").click()
     shown.get_by_text("2 flip, and 1 cannot be told").first.wait_for()
     assert "people scored outputs of both judges" in shown.locator(".banner").inner_text()

@@ -1,26 +1,79 @@
-"""Audit a judge of a task against people's scores of the dev part."""
+"""Audit a judge of a task against people's scores of the dev part, and let its probabilities decide whom to ask."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coeval.domain import Person
-from coeval.errors import InputError
+import numpy as np
+import pandas as pd
+
+from coeval.domain import Answer, Call, CriteriaSet, Instance, Person, Request, Run, Task
+from coeval.domain.runs import RunExample
+from coeval.errors import InputError, UnansweredError
+from coeval.extending import load_parts
 from coeval.extensions.judge import queries_seal
-from coeval.extensions.judge.fit import choose_labels, choose_run, require_criteria
+from coeval.extensions.judge.fit import build_judges, choose_labels, choose_run, require_criteria
+from coeval.extensions.judge.judge_export import rebuild_protocol
 from coeval.extensions.judge.learning.audit import (
-    Bias,
     CriterionAudit,
     audit_judge,
-    find_biases,
+    find_chances,
+    find_mark,
     tell_audit,
 )
+from coeval.extensions.judge.learning.biases import Bias, find_biases
 from coeval.extensions.judge.seal import require_seal
 from coeval.extensions.judge.seal_types import Part
+from coeval.llm.client.completions import answer_of
 from coeval.stats.estimates import spell
-from coeval.store.queries import drafts, tasks
-from coeval.usecases.access import TEAM, Context, require_task, use_case
+from coeval.stats.frames import StudyFrames
+from coeval.store.queries import criteria, drafts, tasks
+from coeval.store.queries.calls import StoredLedger
+from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
+from coeval.usecases.drafting.preparation import Beside
+from coeval.usecases.reports.statistics import get_statistic
+
+MOST = 50
+"""Largest number of outputs whose requests are looked up in the ledger."""
+UNIT = 1_000
+"""The number of outputs that a cost is for."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of ``UNIT`` outputs on all criteria, from the ledger's requests for ``outputs`` of them.
+
+    Figures are None if the ledger has no such requests; ``reason`` then says why. ``money`` is in the currency of the
+    prices, and None if no price was given. ``minutes`` is people's active time for as many outputs, if it is known.
+    """
+
+    outputs: int = 0
+    requests: float | None = None
+    prompt_tokens: float | None = None
+    completion_tokens: float | None = None
+    money: float | None = None
+    minutes: float | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        people = (
+            f"A person takes {self.minutes:,.0f} active minutes for {UNIT:,} outputs."
+            if self.minutes is not None
+            else "People's active time is not recorded."
+        )
+        if self.requests is None:
+            return f"Its cost is not recorded, because {self.reason}. {people}"
+        money = (
+            f"{self.money:,.2f} at the prices of the run" if self.money is not None else "no price was given"
+        )
+        return (
+            f"For {UNIT:,} outputs on all criteria, it takes {self.requests:,.0f} requests, {self.prompt_tokens:,.0f} "
+            f"prompt tokens and {self.completion_tokens:,.0f} completion tokens ({money}; from the requests for "
+            f"{self.outputs:,} outputs). {people}"
+        )
 
 
 @dataclass(frozen=True)
@@ -31,18 +84,36 @@ class Audit:
     leaned: bool
     criteria: list[CriterionAudit]
     biases: list[Bias]
+    cost: Cost
 
     @property
     def sentences(self) -> list[str]:
-        """Return the audit in sentences."""
+        """Return the audit in sentences, without the biases."""
         warning = "People saw a draft when they gave these scores, so the judge looks better here than it is."
-        return [warning] * self.leaned + tell_audit(self.criteria, self.biases)
+        return [warning] * self.leaned + [*tell_audit(self.criteria), str(self.cost)]
+
+    @property
+    def labels(self) -> int | None:
+        """Return the number of outputs to label so that every criterion has enough; None without probabilities."""
+        active = [audit.labels.active for audit in self.criteria if audit.labels.active is not None]
+        return max(active, default=None)
 
     def describe(self) -> Any:
         """Return the audit in JSON types."""
-        return spell(
-            {"run": self.run, "leaned": self.leaned, "criteria": self.criteria, "biases": self.biases}
-        )
+        parts = {name: getattr(self, name) for name in ("run", "leaned", "criteria", "biases", "cost")}
+        return spell(parts)
+
+
+@dataclass(frozen=True)
+class ReadWork:
+    """The statistic of people's active minutes for an output, None if unknown, and the comparisons by some runs."""
+
+    runs: tuple[str, ...]
+
+    def __call__(self, study: StudyFrames) -> tuple[float | None, pd.DataFrame]:
+        seconds = study.scores.groupby(["annotator", "instance"])["active_seconds"].sum(min_count=1).dropna()
+        pairs = study.comparisons[study.comparisons["run_label"].isin(self.runs)]
+        return float(seconds.mean()) / 60 if len(seconds) else None, pairs
 
 
 @use_case(TEAM)
@@ -60,15 +131,128 @@ def audit_run(context: Context, person: Person, slug: str, run: str = "", cut: f
     with context.store.read() as db:
         task = require_task(db, slug)
         seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
-        chosen_run = choose_run(tuple(drafts.list_runs(db, task.id)), run, slug)
-        given = queries_seal.list_dev_labels(db, task.id, current.id, seal)
+        runs = tuple(drafts.list_runs(db, task.id))
+        chosen_run = choose_run(runs, run, slug)
+        people = queries_seal.list_dev_labels(db, task.id, current.id, seal)
         judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV)
-        outputs = {one.external_id: one.output for one in tasks.list_instances(db, task.id)}
-    chosen = choose_labels(given, judged, current)
-    audits = audit_judge(chosen.labels, chosen_run.label, cut=cut, judged=len(outputs))
+        instances = {each.external_id: each for each in tasks.list_instances(db, task.id)}
+        examples = criteria.list_run_examples(db, task.id).get(chosen_run.id, ())
+    chosen = choose_labels(people, judged, current)
+    audits = audit_judge(chosen.labels, chosen_run.label, cut=cut, judged=len(instances))
     if not audits:
         raise InputError(
             f"People and the run “{chosen_run.label[:80]}” scored no line of the dev part in common."
         )
-    biases = find_biases(chosen.labels, chosen_run.label, chosen_run.model, outputs)
-    return Audit(chosen_run.label, chosen.leaned, audits, biases)
+    model = chosen_run.model
+    alike = tuple(each.label for each in runs if each.id == chosen_run.id or model and each.model == model)
+    minutes, pairs = get_statistic(context, person, slug, ReadWork(alike), tables=("comparisons",))
+    outputs = {name: each.output for name, each in instances.items()}
+    names = list(dict.fromkeys(line.instance for line in judged if line.judge == chosen_run.label))
+    sample = [instances[name] for name in names[:: max(len(names) // MOST, 1)][:MOST]]
+    return Audit(
+        chosen_run.label,
+        chosen.leaned,
+        audits,
+        find_biases(chosen.labels, chosen_run.label, model, outputs, pairs),
+        _find_cost(context, task, current, chosen_run, examples, sample, minutes),
+    )
+
+
+def _find_cost(
+    context: Context,
+    task: Task,
+    current: CriteriaSet,
+    run: Run,
+    examples: Sequence[RunExample],
+    sample: Sequence[Instance],
+    minutes: float | None,
+) -> Cost:
+    """Return what the ledger says of a run's cost, by repeating its questions from the ledger alone."""
+    minutes = None if minutes is None else minutes * UNIT
+    try:
+        beside = Beside(rebuild_protocol(task, current, run), examples)
+    except InputError:
+        return Cost(minutes=minutes, reason="the run was imported, or its prompts no longer exist here")
+    ledger, endpoint = StoredLedger(context.store), str(run.params.get("endpoint", ""))
+
+    async def recall(instance: Instance) -> list[Call]:
+        calls: dict[tuple[str, int], Call] = {}
+
+        async def ask(request: Request, number: int) -> Answer:
+            call = ledger.get_answer(request.hash, number, endpoint)
+            if call is None:
+                raise UnansweredError("The ledger has no such answer.")
+            calls[request.hash, number] = call
+            return answer_of(call)
+
+        protocol = beside(instance)
+        try:
+            for item in protocol.group((instance.id, number) for number in protocol.brief.criteria):
+                await protocol.judge(ask, item, instance)
+        except UnansweredError:
+            return []
+        return list(calls.values())
+
+    async def recall_all() -> list[list[Call]]:
+        return [calls for instance in sample if (calls := await recall(instance))]
+
+    recalled = asyncio.run(recall_all())
+    if not recalled:
+        return Cost(minutes=minutes, reason="the ledger of this study has no requests of the run")
+    calls, share = [call for each in recalled for call in each], UNIT / len(recalled)
+    return Cost(
+        len(recalled),
+        len(calls) * share,
+        sum(call.prompt_tokens for call in calls) * share,
+        sum(call.completion_tokens for call in calls) * share,
+        sum(call.cost for call in calls) * share or None,
+        minutes,
+    )
+
+
+def can_draw() -> bool:
+    """Return whether an extension can draw outputs for people."""
+    return bool(load_parts("label_draws"))
+
+
+@use_case(OWNERS)
+def draw_by_audit(
+    context: Context, person: Person, slug: str, labels: int, run: str = "", cut: float | None = None
+) -> None:
+    """Draw outputs for people with known probabilities, mostly those whose pass or fail the judge is unsure about.
+
+    An output's uncertainty is the standard deviation of the judge's own verdict, as a root mean square over criteria.
+
+    Args:
+        labels: the number of outputs to draw.
+        run, cut: see ``audit_run``.
+
+    Raises:
+        NotFoundError: see ``audit_run``.
+        InputError: the run gives no probabilities, no extension draws outputs, or the number is out of range.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
+        label = choose_run(tuple(drafts.list_runs(db, task.id)), run, slug).label
+        parts = [queries_seal.list_judged(db, task.id, current.id, seal, part) for part in Part]
+    judged = build_judges(line for lines in parts for line in lines if line.judge == label)
+    uncertainty = _find_uncertainty(judged, current, cut)
+    if not uncertainty:
+        raise InputError(
+            f"The run “{label[:80]}” gives no probabilities to draw with: draft with decisions or log-probabilities."
+        )
+    draws = load_parts("label_draws")
+    if not draws:
+        raise InputError("No extension that draws outputs for people is installed.")
+    draws[0](context, person, slug, labels, uncertainty)
+
+
+def _find_uncertainty(judged: pd.DataFrame, current: CriteriaSet, cut: float | None) -> Mapping[str, float]:
+    variances = []
+    for criterion in current.criteria:
+        rows = judged[judged["criterion"] == criterion.text]
+        chance = find_chances(rows, criterion.scale, find_mark(criterion.scale, cut))
+        variances.append(pd.Series(chance * (1 - chance), index=rows["instance"], dtype=float))
+    mean = pd.concat(variances).dropna().groupby(level=0).mean()
+    return {str(name): float(sd) for name, sd in np.sqrt(mean).items()}

@@ -170,13 +170,13 @@ def _read_passes(text: str) -> int:
 
 
 def _open_judge(options: argparse.Namespace) -> Judge:
-    """Load the judge from its file, and print what its file and its certificate say of it on stderr."""
+    """Load the judge from its file, and print the verdict of its certificate on stderr."""
     from coeval.extensions.judge.certificate.findings import read_verdict
     from coeval.extensions.judge.model.judge_file import load_judge, read_public_key
     from coeval.extensions.judge.runtime.judge import Judge
 
     file = load_judge(options.judge, read_public_key(options.key) if options.key else "")
-    for said in filter(None, (file.notice, read_verdict(file.certificate))):
+    if said := read_verdict(file.certificate):
         print(said, file=sys.stderr)
     return Judge(file)
 

@@ -99,6 +99,9 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
         metavar="SCORE",
         help="lowest passing score (default: the middle of the scale)",
     )
+    audit.add_argument(
+        "--draw", type=int, metavar="N", help="let people label N outputs, drawn by the judge's probabilities"
+    )
     audit.set_defaults(command=_audit)
     bridge = kinds.add_parser(
         "bridge", parents=[task, reporting], help="link a new judge to the old one, and restate old results"
@@ -296,13 +299,16 @@ def _take(context: Context, options: argparse.Namespace) -> None:
 
 
 def _audit(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.judge.audits import audit_run
+    from coeval.extensions.judge.audits import audit_run, draw_by_audit
 
     audit = audit_run(context, OPERATOR, options.task, options.run, options.threshold)
     if options.json:
         print_json(audit.describe())
     else:
-        print(*audit.sentences, sep="\n")
+        print(*audit.sentences, *audit.biases, sep="\n")
+    if options.draw is not None:
+        draw_by_audit(context, OPERATOR, options.task, options.draw, options.run, options.threshold)
+        print(f"{options.draw:,} outputs are drawn for people", file=sys.stderr)
 
 
 def _bridge(context: Context, options: argparse.Namespace) -> None:

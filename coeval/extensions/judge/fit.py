@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -69,7 +69,7 @@ def _build_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria
     )
 
 
-def build_judges(judged: Sequence[JudgedLine]) -> pd.DataFrame:
+def build_judges(judged: Iterable[JudgedLine]) -> pd.DataFrame:
     """Return judges' scores as a table for ``Labels``, without shares of samples, which their spread expresses."""
     return tabulate_answers(
         (line.instance, line.criterion, line.judge, line.score, line.samples, line.probabilities)

@@ -12,13 +12,13 @@ from fastapi.responses import Response
 from coeval.domain import Person, Role
 from coeval.errors import InputError
 from coeval.extensions.judge import certification, deferred_lines
-from coeval.extensions.judge.audits import audit_run
 from coeval.extensions.judge.bridges import get_bridge
 from coeval.extensions.judge.certificate.figures import MARGIN
 from coeval.extensions.judge.certificate.html_page import render_page
 from coeval.extensions.judge.certification import LEAST_MARGIN, MOST_MARGIN
 from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.judge_export import MISSING, export_judge
+from coeval.extensions.judge.page_audit import AuditBox
 from coeval.extensions.judge.page_bridge import BridgeBox
 from coeval.extensions.judge.page_corrections import ExamplesBox, WordingBox, people_view
 from coeval.extensions.judge.page_views import (
@@ -211,9 +211,9 @@ class JudgeTab(StudyTab):
                 self.bridge = BridgeBox(self.context, self.task)
         self.outputs = [
             self.closed, self.steps, self.seal, self.sealing, self.asking, self.learned, self.learning, self.run,
-            self.audit, self.openings, self.certifying, self.typed, self.certificate,
+            self.openings, self.certifying, self.typed, self.certificate,
         ]  # fmt: skip
-        for box in (self.examples, self.wording, self.people, self.supplied, self.bridge):
+        for box in (self.audit, self.examples, self.wording, self.people, self.supplied, self.bridge):
             self.outputs += box.outputs
         self.on(seal.click, self.on_ask, [share], [self.asked, self.asking])
         self.on(self.keep.click, self.on_seal, [share])
@@ -253,12 +253,13 @@ class JudgeTab(StudyTab):
                 learn = gr.Button(
                     "Learn and freeze", variant="primary", elem_id="judge-learn", scale=0, min_width=180
                 )
-                audit = gr.Button("Audit this judge", elem_id="judge-audit", scale=0, min_width=180)
-            self.audit = View(elem_id="judge-audited")
-            self.on(audit.click, self.on_audit, [self.run], [self.audit], **LONG)
             self.learned = View(elem_id="judge-learned")
             self.examples = ExamplesBox(self.context, self.task)
             self.wording = WordingBox(self.context, self.task)
+        with gr.Column(elem_classes="card"):
+            note = "What a judge wrongly passes, its biases and its cost, against people's scores."
+            View(el("div", el("h4", "Audit"), el("p.note", note)))
+            self.audit = AuditBox(self.context, self.task)
         return learn
 
     def _build_people(self) -> None:
@@ -332,7 +333,7 @@ class JudgeTab(StudyTab):
             self.learning: gr.Row(visible=owner and state.seal is not None and bool(labels)),
             self.run: gr.Dropdown(labels, value=start),
             self.learned: view,
-            self.audit: None,
+            **self.audit.update(state, start),
         }
 
     def _closed(self, words: Node) -> Update:
@@ -356,10 +357,6 @@ class JudgeTab(StudyTab):
     def on_learn(self, person: Person, slug: str, run: str | None) -> Update:
         fit_judge(self.context, person, need_task(slug), run or "")
         return self.load(person, slug)
-
-    def on_audit(self, person: Person, slug: str, run: str | None) -> Update:
-        audit = audit_run(self.context, person, need_task(slug), run or "")
-        return {self.audit: el("ul", *(el("li", sentence) for sentence in audit.sentences))}
 
     def on_certify(self, person: Person, slug: str, typed: str | None, margin: float | None) -> Update:
         certification.certify(self.context, person, need_task(slug), typed or "", _share(margin, "a margin"))

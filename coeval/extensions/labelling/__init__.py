@@ -11,5 +11,6 @@ extension = Extension(
     setup_pages=("page:LabellingTab",),
     schema=("queries:STEPS",),
     queue_orders=("design:order_items",),
+    label_draws=("design:draw_uncertain",),
     help=(("For analysts", "help.md"),),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,6 +15,7 @@ from coeval.errors import InputError
 from coeval.extending import find_order
 from coeval.extensions.labelling import queries
 from coeval.extensions.labelling.chances import (
+    ACTIVE,
     KINDS,
     UNIFORM,
     allot,
@@ -176,10 +177,18 @@ def get_labelling(context: Context, person: Person, slug: str) -> Labelling:
 
 
 @use_case(OWNERS)
-def make_design(context: Context, person: Person, slug: str, kind: str, labels: int) -> None:
+def make_design(
+    context: Context,
+    person: Person,
+    slug: str,
+    kind: str,
+    labels: int,
+    uncertainty: Mapping[str, float] | None = None,
+) -> None:
     """Draw instances with stored probabilities; everybody gets the same ones in the same order.
 
-    People keep the instances that they have opened.
+    People keep the instances that they have opened. ``uncertainty`` replaces the uncertainty of the judge that people
+    see, by the instances' names in the files.
 
     Raises:
         InputError: the kind or number is invalid, there is no uncertainty, or the team has only some lines.
@@ -187,7 +196,10 @@ def make_design(context: Context, person: Person, slug: str, kind: str, labels: 
     if kind not in KINDS:
         raise InputError(f"“{kind[:40]}” is not a way to draw labels: choose {', '.join(KINDS)}.")
     items: Items = get_statistic(context, person, slug, list_items)
-    if kind != UNIFORM and items.source == NOTHING:
+    spread = items.uncertainty
+    if uncertainty is not None:
+        spread = tuple(uncertainty.get(name, float("nan")) for name in items.names)
+    elif kind != UNIFORM and items.source == NOTHING:
         raise InputError(
             "The judge gives no uncertainty to draw with: draft with decisions, log-probabilities, several "
             "samples or several judges, or draw uniformly."
@@ -203,7 +215,7 @@ def make_design(context: Context, person: Person, slug: str, kind: str, labels: 
             )
         if teams.is_asking(db, task.id):
             raise InputError("The team has only some lines: first assign all lines again, on the Judge tab.")
-        drawn = allot(kind, *([part[k] for k in own] for part in (items.uncertainty, items.errors)))
+        drawn = allot(kind, *([part[k] for k in own] for part in (spread, items.errors)))
         chance, seed = drawn.chances(labels), secrets.token_hex(16)
         even = np.array([draw_share(seed, "label", ids[items.names[k]]) for k in own])
         place = places(chance, even)
@@ -213,6 +225,13 @@ def make_design(context: Context, person: Person, slug: str, kind: str, labels: 
         values = {"kind": kind, "labels": labels, "seed": seed}
         queries.record_design(db, task.id, values, person.name, chances)
         _give_again(db, task.id, slug)
+
+
+def draw_uncertain(
+    context: Context, person: Person, slug: str, labels: int, uncertainty: Mapping[str, float]
+) -> None:
+    """Draw instances by their uncertainty (``Extension.label_draws``); see ``make_design``."""
+    make_design(context, person, slug, ACTIVE, labels, uncertainty)
 
 
 @use_case(OWNERS)

@@ -361,6 +361,7 @@ def judge_tab() -> list[Door]:
         Door("extensions.judge.state.get_certificate", at("GET", f"{files}certificate.html"), says=sealed),
         Door("extensions.judge.state.get_certificate", at("GET", f"{files}certificate.json"), says=sealed),
         Door("extensions.judge.audits.audit_run", pressed("judge-audit"), says=sealed),
+        Door("extensions.judge.audits.draw_by_audit", pressed("audit-draw"), says=sealed),
         Door("extensions.judge.bridges.get_bridge", at("GET", f"{files}bridge.json"), says=sealed),
         Door("extensions.judge.bridges.bridge_judges", pressed("bridge-go"), says=sealed),
         Door("extensions.judge.judge_export.export_judge", at("GET", f"{files}judge.json"), says=sealed),

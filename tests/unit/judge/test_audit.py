@@ -10,13 +10,14 @@ from coeval.domain import Scale
 from coeval.extensions.judge.learning.audit import (
     audit_judge,
     count_labels,
-    find_biases,
     share_of,
     tell_audit,
 )
+from coeval.extensions.judge.learning.biases import PAIR, find_biases
 from coeval.extensions.judge.model.labels import Labels
 
 RIGHT = "Be right."
+NO_PAIRS = pd.DataFrame(columns=[*PAIR, "preference"])
 
 
 def make_labels(n: int = 600, seed: int = 1, sharpness: float = 1.0, boost: float = 0.0) -> Labels:
@@ -50,7 +51,7 @@ def test_false_accepts_are_counted_first_and_by_hand() -> None:
     assert (float(one.false_accepts), float(one.false_rejects)) == (0.6, 0.2)
     assert one.false_accepts.n == 5 and one.levels[0].same == pytest.approx(0.6)
     assert [level.level for level in one.levels] == [None, 0.0, 1.0]
-    first = tell_audit([one], [])[0]
+    first = tell_audit([one])[0]
     assert "of 5 outputs that people failed (below 0.5), it passed 3: 60%" in first
     assert not one.brier.defined and not one.with_judges.defined
 
@@ -83,15 +84,16 @@ def test_labels_saved_are_those_of_the_formula_and_of_draws() -> None:
 def test_biases_are_found_where_they_are_and_nowhere_else() -> None:
     texts = {f"i{k}": ("- a point\n" if k % 2 == 0 else "plain words ") * (1 + k % 7) for k in range(600)}
     labels = make_labels(boost=1.5)
-    found = {bias.name: bias.effect for bias in find_biases(labels, "a", "org/gpt-5", texts)}
+    found = {bias.name: bias.effect for bias in find_biases(labels, "a", "org/gpt-5", texts, NO_PAIRS)}
     assert found["format"].ci_low > 0.1
     assert abs(found["own family"]) < 0.08 < found["format"]
     for name in ("language", "position"):
-        assert "not measured here" in found[name].reason
+        assert not found[name].defined and found[name].reason
     covered = [
         bias.effect.ci_low < 0 < bias.effect.ci_high
         for seed in range(12)
-        for bias in find_biases(make_labels(seed=seed), "a", "org/gpt-5", texts)[:3]
+        for bias in find_biases(make_labels(seed=seed), "a", "org/gpt-5", texts, NO_PAIRS)
+        if bias.name in ("length", "own family", "format")
     ]
     assert sum(covered) >= 30, "of 36 biases that are none"
 
@@ -99,3 +101,17 @@ def test_biases_are_found_where_they_are_and_nowhere_else() -> None:
 def test_a_share_without_variation_has_no_standard_error_of_0() -> None:
     sure = share_of(np.zeros(12), np.arange(12))
     assert sure == 0 and sure.ci_high > 0.2 and sure.se != 0
+
+
+def test_only_pairs_in_both_orders_measure_the_position() -> None:
+    """The first output wins 7 of 10 pairs by its place alone; the quality of the outputs, and single orders, cancel."""
+    rows = []
+    for n in range(40):
+        by_place = n % 10 < 7
+        rows.append(("pairs", RIGHT, f"d{n}", "a", "b", 1.0))
+        rows.append(("pairs", RIGHT, f"d{n}", "b", "a", 1.0 if by_place else 0.0))
+        rows.append(("pairs", RIGHT, f"d{n}", "c", "d", 1.0))
+    pairs = pd.DataFrame(rows, columns=[*PAIR, "preference"])
+    bias = find_biases(make_labels(40), "a", "m", {}, pairs)[1]
+    assert bias.name == "position" and bias.effect == pytest.approx(0.35) and bias.effect.n == 40
+    assert 0.25 < bias.effect.ci_low < 0.35 < bias.effect.ci_high < 0.5

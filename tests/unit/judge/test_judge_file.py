@@ -85,7 +85,7 @@ def test_what_is_written_is_read_back_whole(tmp_path: Path) -> None:
     path = tmp_path / "judge.json"
     write_judge(path, judge)
     read = load_judge(path)
-    assert read == judge.model_copy(update={"hash": read.hash}) and len(read.hash) == 64 and not read.notice
+    assert read == judge.model_copy(update={"hash": read.hash}) and len(read.hash) == 64
     assert judge.criteria[0].build() == Criterion("Be right.", "Right", scale=Scale(1, 5), guide=guide)
     assert "Why?" not in json.dumps(judge.model_dump(mode="json")["questions"]), (
         "texts only where they are chosen"

@@ -131,22 +131,3 @@ def test_the_command_bridges_two_files(context: Context, capsys: Captured, tmp_p
     bridge = Bridge.model_validate(json.loads(capsys.readouterr().out))
     assert bridge.by_criterion[0].criterion == CRITERION
     assert bridge.new.hash == bridge_judges(context, OPERATOR, "demo", 1, 2).new.hash
-
-
-def test_the_audit_of_a_run_is_a_command(context: Context, capsys: Captured) -> None:
-    seal_bridged_study(context)
-    study = ["--task", "demo", "--db", context.store.address, "--run", "new"]
-    main(["judge", "audit", *study])
-    said = capsys.readouterr().out.splitlines()
-    assert (
-        said[0].startswith(f"“{CRITERION}”: of ")
-        and "outputs that people failed (below 3), it passed" in said[0]
-    )
-    assert any(line.startswith("Bias by length") for line in said) and "other judges" in said[1]
-    main(["judge", "audit", *study, "--threshold", "2", "--json"])
-    audit = json.loads(capsys.readouterr().out)
-    assert audit["criteria"][0]["cut"] == 2 and audit["biases"][-1]["effect"]["reason"].startswith(
-        "not measured here"
-    )
-    with pytest.raises(SystemExit):
-        main(["judge", "audit", *study[:-1], "none"])

@@ -15,7 +15,7 @@ import pytest
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.extensions.judge import queries_seal
-from coeval.extensions.judge.audits import audit_run
+from coeval.extensions.judge.audits import audit_run, draw_by_audit
 from coeval.extensions.judge.bridges import bridge_judges, get_bridge
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.certificate.schema import Certificate
@@ -82,6 +82,7 @@ ONLY_FITS: dict[str, Callable[[Context], Any]] = {
     ),
     "deferred_lines.end_asking": lambda context: refused(lambda: end_asking(context, OPERATOR, "demo")),
     "audits.audit_run": lambda context: audit_run(context, OPERATOR, "demo").sentences,
+    "audits.draw_by_audit": lambda context: refused(lambda: draw_by_audit(context, OPERATOR, "demo", 4)),
     "bridges.bridge_judges": lambda context: refused(lambda: bridge_judges(context, OPERATOR, "demo", 1, 1)),
     "bridges.get_bridge": lambda context: refused(lambda: get_bridge(context, OPERATOR, "demo")),
     "judge_export.export_judge": lambda context: refused(lambda: export_judge(context, OPERATOR, "demo")),

@@ -1,4 +1,4 @@
-"""An audit of a judge against people: false accepts first, then calibration, agreement, labels saved, and biases.
+"""An audit of a judge against people: false accepts first, then agreement, calibration, and labels saved.
 
 All intervals leave out whole documents. They apply to other documents with the same people.
 """
@@ -6,8 +6,7 @@ All intervals leave out whole documents. They apply to other documents with the 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,22 +17,18 @@ import pandas as pd
 from coeval.domain import Scale
 from coeval.extensions.judge.learning.cross_validation import KEYS, people_lines
 from coeval.extensions.judge.model.labels import PROBABILITIES, Labels
-from coeval.stats.clusters import DOCUMENTS, Clusters, mean_interval, parse_clusters, sums_interval
+from coeval.stats.clusters import DOCUMENTS, mean_interval, parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Numbers
 
 BINS = 5
 LEAST = 10
-"""Smallest number of lines for a bias or a calibration, on each side of a comparison."""
+"""Smallest number of lines for a calibration, or for a bias on each side of a comparison."""
 FLOOR = 0.1
 """Every line is asked for with at least this share of the mean probability, so that no error stays unseen."""
 
 Values = npt.NDArray[Any]
 """One value for each line: scores, verdicts, or documents."""
-
-NOT_HERE = "not measured here"
-_MARKED = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s|\*\*\S", re.MULTILINE)
-"""A list item at the start of a line, or bold text."""
 
 
 @dataclass(frozen=True)
@@ -92,15 +87,6 @@ class LabelNeed:
     active: int | None
 
 
-@dataclass(frozen=True)
-class Bias:
-    """A bias in points of the scale, at equal scores from people; undefined, with the reason, if not measurable."""
-
-    name: str
-    test: str
-    effect: Estimate
-
-
 def audit_judge(
     labels: Labels, judge: str, *, cut: float | None = None, judged: int | None = None
 ) -> list[CriterionAudit]:
@@ -112,7 +98,7 @@ def audit_judge(
         cut: the lowest passing score; by default the middle of each scale.
         judged: the number of outputs that the judge scored, by default those in ``labels``.
     """
-    lines = _join(labels, judge)
+    lines = join_lines(labels, judge)
     return [
         _audit_criterion(lines[lines["criterion"] == name], labels, judge, cut, judged)
         for name in labels.criteria
@@ -120,11 +106,11 @@ def audit_judge(
     ]
 
 
-def _join(labels: Labels, judge: str) -> pd.DataFrame:
+def join_lines(labels: Labels, judge: str) -> pd.DataFrame:
     """Return the lines that people and the judge scored, with ``human``, ``score`` and ``probabilities``."""
-    own = labels.judges[(labels.judges["judge"] == judge) & labels.judges["score"].notna()]
-    columns = [*KEYS, "score", *([PROBABILITIES] if PROBABILITIES in own else [])]
-    return people_lines(labels).merge(own[columns], on=KEYS)
+    judged = labels.judges[(labels.judges["judge"] == judge) & labels.judges["score"].notna()]
+    columns = [*KEYS, "score", *([PROBABILITIES] if PROBABILITIES in judged else [])]
+    return people_lines(labels).merge(judged[columns], on=KEYS)
 
 
 def _audit_criterion(
@@ -132,7 +118,7 @@ def _audit_criterion(
 ) -> CriterionAudit:
     name = str(lines["criterion"].iloc[0])
     scale = labels.scales[name]
-    mark = (scale.low + scale.high) / 2 if cut is None else cut
+    mark = find_mark(scale, cut)
     passed, accepted = (lines[column].to_numpy(dtype=float) >= mark for column in ("human", "score"))
     same, documents = passed == accepted, lines["document"].to_numpy()
     level = np.floor(lines["human"].to_numpy(dtype=float) + 0.5)
@@ -149,8 +135,11 @@ def _audit_criterion(
         share_of(accepted[~passed], documents[~passed], "people failed no output"),
         share_of(~accepted[passed], documents[passed], "people passed no output"),
         tuple(
-            Reliability(one, int(own.sum()), share_of(same[own], documents[own]))
-            for one, own in [(None, np.ones(len(same), bool)), *((v, level == v) for v in np.unique(level))]
+            Reliability(value, int(here.sum()), share_of(same[here], documents[here]))
+            for value, here in [
+                (None, np.ones(len(same), bool)),
+                *((v, level == v) for v in np.unique(level)),
+            ]
         ),
         _calibrate(chance[sure], passed[sure], documents[sure]),
         brier,
@@ -160,6 +149,11 @@ def _audit_criterion(
             passed * 1.0, chance if sure.all() else accepted * 1.0, judged or len(lines), chance=chance
         ),
     )
+
+
+def find_mark(scale: Scale, cut: float | None) -> float:
+    """Return the lowest passing score, by default the middle of the scale."""
+    return (scale.low + scale.high) / 2 if cut is None else cut
 
 
 def find_chances(lines: pd.DataFrame, scale: Scale, mark: float) -> Numbers:
@@ -188,8 +182,8 @@ def _calibrate(chance: Numbers, passed: Values, documents: Values) -> tuple[Bin,
     edges = np.unique(np.quantile(chance, np.linspace(0, 1, BINS + 1))[1:-1])
     place = np.searchsorted(edges, chance, side="right")
     return tuple(
-        Bin(float(chance[own].mean()), share_of(passed[own], documents[own]), int(own.sum()))
-        for own in (place == number for number in np.unique(place))
+        Bin(float(chance[here].mean()), share_of(passed[here], documents[here]), int(here.sum()))
+        for here in (place == number for number in np.unique(place))
     )
 
 
@@ -230,111 +224,65 @@ def count_labels(y: Values, f: Values, judged: int, *, chance: Values) -> LabelN
     return LabelNeed(n, need(float(residual.var())), active)
 
 
-def find_biases(labels: Labels, judge: str, model: str, outputs: Mapping[str, str]) -> list[Bias]:
-    """Return the judge's biases, at equal scores from people, over all criteria.
-
-    Args:
-        model: the judge's model, whose first word names its family.
-        outputs: the text of each instance.
-    """
-    lines = _join(labels, judge)
-    texts = [outputs.get(str(name), "") for name in lines["instance"]]
-    family = re.split(r"[^a-z]+", model.lower().rsplit("/", 1)[-1])[0]
-    words = np.log2([max(len(text.split()), 1) for text in texts])
-    marked = np.array([bool(_MARKED.search(text)) for text in texts], dtype=float)
-    other = np.array([_is_other_script(text) for text in texts], dtype=float)
-    own = np.array([bool(family) and family in str(name).lower() for name in lines["system"]], dtype=float)
-    return [
-        Bias("length", "points for each doubling of the words", _regress(lines, words, groups=False)),
-        Bias("format", "outputs with lists or bold text, minus the others", _regress(lines, marked)),
-        Bias("own family", f"systems named “{family}”, minus the others", _regress(lines, own)),
-        Bias("language", "outputs not in Latin script, minus the others", _regress(lines, other)),
-        Bias("position", "first output shown, minus second", Estimate.undefined(f"{NOT_HERE}: it scores one output")),
-    ]  # fmt: skip
-
-
-def _is_other_script(text: str) -> bool:
-    letters = [letter for letter in text if letter.isalpha()]
-    return sum(letter > "\u024f" for letter in letters) > len(letters) / 2
-
-
-def _regress(lines: pd.DataFrame, x: Numbers, *, groups: bool = True) -> Estimate:
-    """Return the coefficient of x in the least-squares regression of the judge on people's mean and x.
-
-    Criteria are centred. The interval is the jackknife over documents, from their sums of products.
-    """
-    few = min((x > 0).sum(), (x <= 0).sum()) < LEAST if groups else len(x) < LEAST or np.ptp(x) == 0
-    if len(x) < LEAST or few:
-        return Estimate.undefined(f"{NOT_HERE}: fewer than {LEAST} such lines, or no others")
-    table = pd.DataFrame(
-        {
-            "judge": lines["score"].to_numpy(),
-            "people": lines["human"].to_numpy(),
-            "x": np.asarray(x, dtype=float),
-        }
-    )
-    table = table - table.groupby(lines["criterion"].to_numpy()).transform("mean")
-    j, p, v = (table[name].to_numpy(dtype=float) for name in ("judge", "people", "x"))
-    clusters: Clusters = parse_clusters(lines["document"].tolist(), len(lines), DOCUMENTS)
-    sums = clusters.sums(np.column_stack([p * p, p * v, v * v, p * j, v * j]))
-    spread = sums_interval(sums, _coefficient, DOCUMENTS)
-    return Estimate(float(_coefficient(sums.sum(axis=0)[None, :])[0]), n=len(x), **spread)
-
-
-def _coefficient(rows: Numbers) -> Numbers:
-    pp, pv, vv, pj, vj = rows.T
-    bottom = pp * vv - pv**2
-    out = np.full(len(rows), np.nan)
-    np.divide(pp * vj - pv * pj, bottom, out=out, where=bottom > 1e-12)
-    return out
-
-
-def tell_audit(audits: Sequence[CriterionAudit], biases: Sequence[Bias]) -> list[str]:
+def tell_audit(audits: Sequence[CriterionAudit]) -> list[str]:
     """Return the audit in sentences, false accepts first."""
-    told = []
-    for one in audits:
-        accepts = one.false_accepts
-        if accepts.defined:
-            failed, through = accepts.n, round(float(accepts) * accepts.n)
-            told.append(
-                f"“{one.criterion}”: of {failed:,} outputs that people failed (below {one.cut:g}), it passed "
-                f"{through:,}: {_percent(accepts)}."
-            )
-        else:
-            told.append(f"“{one.criterion}”: false accepts are undefined, because {accepts.reason}.")
-    for one in audits:
-        told.append(
-            f"“{one.criterion}”: its verdict is that of people on {_percent(one.levels[0].same)}, and that of other "
-            f"judges on {_percent(one.with_judges)}. It failed {_percent(one.false_rejects)} of what people passed."
-        )
-        if one.brier.defined:
-            better = "no better than" if one.brier >= one.brier_constant else "better than"
-            told.append(
-                f"“{one.criterion}”: its probabilities of a pass have a Brier score of {float(one.brier):.3f}, "
-                f"{better} the constant share of passes ({float(one.brier_constant):.3f})."
-            )
-        need = one.labels
-        told.append(
-            f"“{one.criterion}”: an interval of the share of passes as narrow as that of {need.now:,} labels needs "
-            f"{_count(need.uniform)} with the judge, and {_count(need.active)} if its probabilities decide whom to ask."
-        )
-    for bias in biases:
-        said = bias.effect.reason or f"{float(bias.effect):+.2f} points ({_bounds(bias.effect)})"
-        told.append(f"Bias by {bias.name} ({bias.test}): {said}.")
-    return told
+    return [
+        *map(_tell_accepts, audits),
+        *map(_tell_agreement, audits),
+        *(_tell_brier(audit) for audit in audits if audit.brier.defined),
+        *map(_tell_labels, audits),
+    ]
 
 
-def _count(number: int | None) -> str:
-    return "no fewer" if number is None else f"{number:,}"
+def _tell_accepts(audit: CriterionAudit) -> str:
+    accepts = audit.false_accepts
+    if not accepts.defined:
+        return f"On “{audit.criterion}”, false accepts are undefined, because {accepts.reason}."
+    through = round(float(accepts) * accepts.n)
+    return (
+        f"On “{audit.criterion}”, of {accepts.n:,} outputs that people failed (below {audit.cut:g}), it passed "
+        f"{through:,}: {spell_share(accepts)}."
+    )
 
 
-def _percent(share: Estimate) -> str:
-    if not share.defined:
-        return f"an unknown share ({share.reason})"
+def _tell_agreement(audit: CriterionAudit) -> str:
+    others = (
+        f"and as other judges on {spell_share(audit.with_judges)}"
+        if audit.with_judges.defined
+        else f"and {audit.with_judges.reason}"
+    )
+    rejects = (
+        f" It failed {spell_share(audit.false_rejects)} of the outputs that people passed."
+        if audit.false_rejects.defined
+        else ""
+    )
+    same = spell_share(audit.levels[0].same)
+    return f"On “{audit.criterion}”, it gives the same verdict as people on {same} of the outputs, {others}.{rejects}"
+
+
+def _tell_brier(audit: CriterionAudit) -> str:
+    better = "better than" if audit.brier < audit.brier_constant else "no better than"
+    return (
+        f"On “{audit.criterion}”, its probabilities of a pass have a Brier score of {float(audit.brier):.3f}, {better} "
+        f"the {float(audit.brier_constant):.3f} of a constant, the share of passes."
+    )
+
+
+def _tell_labels(audit: CriterionAudit) -> str:
+    need = audit.labels
+    told = f"On “{audit.criterion}”, {need.now:,} labels estimate the share of passes."
+    if need.uniform is None and need.active is None:
+        return f"{told} The judge does not make fewer labels suffice."
+    uniform, active = (
+        "no fewer labels" if n is None else f"{n:,} labels" for n in (need.uniform, need.active)
+    )
+    return (
+        f"{told} An interval of the same width needs {uniform} if the judge's errors are corrected with them, and "
+        f"{active} if its probabilities also decide whom to ask."
+    )
+
+
+def spell_share(share: Estimate) -> str:
+    """Return a share as a percentage with its interval, if it has one."""
     low, high = share.ci
     return f"{share.value:.0%}" + (f" ({low:.0%} to {high:.0%})" if low == low else "")
-
-
-def _bounds(value: Estimate) -> str:
-    low, high = value.ci
-    return f"{low:+.2f} to {high:+.2f}" if low == low else "no interval"

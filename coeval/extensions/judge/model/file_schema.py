@@ -23,8 +23,6 @@ from coeval.llm.protocols.protocol import Protocol, Questions, build_protocol
 
 KIND: Literal["coeval-judge"] = "coeval-judge"
 VERSION: Literal[2] = 2
-READ = (1, 2)
-"""The supported versions. Files of version 1 have no hash of their content."""
 
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 TemplateName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$")]
@@ -179,7 +177,7 @@ class JudgeFile(Part):
     model_config = ConfigDict(title="A judge of CoEval (judge.json)")
 
     kind: Literal["coeval-judge"] = KIND
-    version: Literal[1, 2] = VERSION
+    version: Literal[2] = VERSION
     name: Annotated[str, Field(min_length=1, max_length=200)]
     made_at: Annotated[str, Field(max_length=40)] = ""
     """The time in UTC, such as 2026-01-31T12:00:00Z."""
@@ -218,16 +216,6 @@ class JudgeFile(Part):
             not unknown, f"“{unknown[0][:60] if unknown else ''}” is named as a judge, and is none of them"
         )
         return self
-
-    @property
-    def notice(self) -> str:
-        """Return a warning if the file has no hash, or else ""."""
-        if self.hash:
-            return ""
-        return (
-            f"“{self.name}” is from before judges had a hash (version {self.version}), so it cannot be told whether "
-            "somebody changed it. Take it from its study again."
-        )
 
     def _criteria_used(self) -> dict[str, set[str]]:
         fitted = self.fitted

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from coeval.errors import InputError
-from coeval.extensions.judge.model.file_schema import KIND, READ, VERSION, JudgeFile
+from coeval.extensions.judge.model.file_schema import KIND, VERSION, JudgeFile
 from coeval.extensions.judge.model.verify import (
     PURPOSE,
     AlteredError,
@@ -112,7 +112,7 @@ def parse_judge(data: bytes | str, name: str = "judge.json", key: str = "") -> J
             f"{name} is not a judge file: its “kind” is not “{KIND}”. The Judge tab of a study writes "
             "judge files."
         )
-    if values.get("version") not in READ:
+    if values.get("version") != VERSION:
         raise InputError(
             f"{name} has version {str(values.get('version'))[:40]}, and this CoEval reads version "
             f"{VERSION}: update CoEval, or write the judge again."

@@ -1,7 +1,7 @@
 """Verify a judge.json and its signature: ``python verify.py judge.json [--key KEY.pub]``.
 
 This file needs no other part of CoEval: copy it anywhere. The hash needs only the standard library, a signature the
-package ``cryptography``. Exit codes: 0 unchanged, 1 changed or signed by another key, 2 no hash or wrong options.
+package ``cryptography``. Exit codes: 0 unchanged, 1 changed or signed by another key, 2 wrong options.
 
 The hash is the SHA-256 of the whole content except ``hash`` and ``signature``, as JSON with sorted keys, without
 spaces, in ASCII. It reveals a change by hand or in transit. But anybody who changes the file can also write a new hash,
@@ -21,9 +21,6 @@ from typing import Any
 
 PURPOSE = b"coeval judge.json v2\n"
 """Prefix of the signed hash. It ensures that signatures for other purposes do not match."""
-
-UNHASHED = 1
-"""The last version of files without a hash."""
 
 
 class AlteredError(ValueError):
@@ -50,19 +47,13 @@ def hash_content(values: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def check_hash(values: dict[str, Any]) -> bool:
-    """Check the file's hash, and return whether it has one. Files of the first version have none.
-
-    Raises AlteredError if the hash does not match or is missing.
-    """
+def check_hash(values: dict[str, Any]) -> None:
+    """Raise AlteredError if the file's hash does not match its content or is missing."""
     given = values.get("hash")
     if not given:
-        if values.get("version") == UNHASHED and not values.get("signature"):
-            return False
         raise AlteredError("it has no hash: write it from its study again")
     if given != hash_content(values):
         raise AlteredError("its content does not match its hash, so somebody changed it after it was written")
-    return True
 
 
 def check_signature(values: dict[str, Any], key: str = "") -> str:
@@ -160,16 +151,11 @@ def main(arguments: list[str] | None = None) -> int:
         key = options.key.read_text(encoding="utf-8") if options.key else ""
         if not isinstance(values, dict):
             raise AlteredError("it is not a judge file")
-        hashed = check_hash(values)
+        check_hash(values)
         signer = check_signature(values, key)
     except (OSError, ValueError, RecursionError, ImportError) as error:
         print(f"{options.file}: {error}.", file=sys.stderr)
         return 1
-    if not hashed:
-        print(
-            f"{options.file}: it is from before judges had a hash, so it cannot be checked.", file=sys.stderr
-        )
-        return 2
     by = f"signed by {fingerprint(signer)}" if signer else "not signed"
     print(f"{options.file}: as it was written, {by}. SHA-256 {values['hash']}")
     return 0

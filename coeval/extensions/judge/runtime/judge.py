@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -144,7 +143,7 @@ class Judge:
 
     @classmethod
     def load(cls, path: str | Path, key: str = "") -> Judge:
-        """Return the judge in a file. Warn if the file has no hash, because somebody may have changed it.
+        """Return the judge in a file.
 
         Args:
             key: the public key that must have signed the file, such as ``ssh-ed25519 AAAA...``; if it is "", any key or
@@ -153,10 +152,7 @@ class Judge:
         Raises:
             InputError: the file is not a judge, has another version, or was changed; one sentence says why.
         """
-        file = load_judge(path, key)
-        if file.notice:
-            warnings.warn(file.notice, stacklevel=2)
-        return cls(file)
+        return cls(load_judge(path, key))
 
     def score(
         self,
