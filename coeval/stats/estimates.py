@@ -273,7 +273,6 @@ WORDS = {
     "revise": "the share revised",
     "delete": "the share deleted",
     "add": "the share added",
-    "share": "the share of quotes not found",
     "worded_by_model": "the share of final criteria in the model's wording",
     "reduced": "the reduction of scores outside the majority",
     "t": "Williams' t",

@@ -53,17 +53,6 @@ DRAFT_COLUMNS = (
     "samples",
     "uncertainty",
 )
-QUOTE_COLUMNS = (
-    "run",
-    "run_label",
-    "criterion",
-    "n",
-    "not_found",
-    "nearly",
-    "in_input",
-    "evidence",
-    "unquoted",
-)
 COMPARISON_COLUMNS = (
     "run_label",
     "criterion",
@@ -121,9 +110,6 @@ class StudyFrames:
         deviation over samples, nan with one sample), ``samples`` (their scores; None with one sample),
         ``uncertainty`` (the standard deviation under the draft's probabilities, or else ``spread``), and optionally
         ``again`` (True if the model gave the score only when it was asked again).
-    quotes : ``run, run_label, criterion, n, not_found, nearly, in_input, evidence, unquoted``: the number of
-        quoted passages, of those not in the output, nearly in it, and in the input; the number of lines of
-        evidence, and of those without a quote.
     comparisons : comparisons of two outputs of one document: ``run_label, criterion, document, first, second``
         (instances, in the order shown), ``first_system, second_system`` ("" if unknown), ``preference`` (1 for the
         first, 0 for the second, .5 for a tie; nan if it could not be read).
@@ -147,7 +133,6 @@ class StudyFrames:
     scores: pd.DataFrame
     actions: pd.DataFrame
     drafts: pd.DataFrame
-    quotes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(QUOTE_COLUMNS)))
     comparisons: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COMPARISON_COLUMNS)))
     references: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REFERENCE_COLUMNS)))
     votes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(VOTE_COLUMNS)))
@@ -168,7 +153,6 @@ class StudyFrames:
             "scores": SCORE_COLUMNS,
             "actions": ACTION_COLUMNS,
             "drafts": DRAFT_COLUMNS,
-            "quotes": QUOTE_COLUMNS,
             "comparisons": COMPARISON_COLUMNS,
             "references": REFERENCE_COLUMNS,
             "votes": VOTE_COLUMNS,

@@ -106,18 +106,20 @@ def test_an_archived_run_is_shown_and_counted_no_more(context: Context, owner: P
     assert get_step(context, owner, "demo").draft is not None
     with pytest.raises(NotFoundError, match="no run “third”; its runs are: first, second"):
         archive_run(context, owner, "demo", "third")
-    before = get_report(context, owner, "demo")["quotes"]
+    labels = [run["label"] for run in get_report(context, owner, "demo")["alignment"]["runs"]]
+    assert labels == ["first", "second"]
     archive_run(context, owner, "demo", " first ")
     assert [label_of(one) for one in tasks.get_task_state(context, owner, "demo").runs] == ["second"]
     assert [run.label for run in list_archived_runs(context, owner, "demo")] == ["first"]
-    assert get_report(context, owner, "demo")["quotes"] != before
+    (counted,) = get_report(context, owner, "demo")["alignment"]["runs"]
+    assert counted["label"] == "second"
     with pytest.raises(InputError, match="archived already"):
         archive_run(context, owner, "demo", "first")
     with pytest.raises(InputError, match="“first” is archived: restore it"):
         tasks.show_run(context, owner, "demo", "first")
     tasks.show_run(context, owner, "demo", "second")
     restore_run(context, owner, "demo", "first")
-    assert get_report(context, owner, "demo")["quotes"] == before
+    assert [run["label"] for run in get_report(context, owner, "demo")["alignment"]["runs"]] == labels
     shown = {run.label: run.shown for run, _, _ in tasks.get_task_state(context, owner, "demo").runs}
     assert shown == {"first": False, "second": True}
     with pytest.raises(InputError, match="is not archived"):

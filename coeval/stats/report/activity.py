@@ -1,4 +1,4 @@
-"""The sections on people's work: actions, score changes, time, distributions, and quotes of the drafts."""
+"""The sections on people's work: actions, score changes, time and distributions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from coeval.stats.actions import (
     time_spent,
 )
 from coeval.stats.estimates import FLAT, Estimate
-from coeval.stats.frames import ASSISTED, QUOTE_COLUMNS, StudyFrames, is_planted
+from coeval.stats.frames import ASSISTED, StudyFrames, is_planted
 from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.tables import Table, make_table
 
@@ -177,72 +177,6 @@ def _counts(values: pd.Series[float]) -> dict[str, int]:
     return {f"{score:g}": int(n) for score, n in values.value_counts().sort_index().items()}
 
 
-@dataclass(frozen=True)
-class Quoted:
-    """The number of passages that drafts quote, and the number and share of those not in the output.
-
-    ``in_input`` of the missing passages are in the input. ``nearly`` counts passages that differ from the output by
-    about a word. ``unquoted`` counts lines of ``evidence`` without a quote.
-    """
-
-    n: int
-    not_found: int
-    share: Estimate
-    nearly: int
-    in_input: int
-    evidence: int
-    unquoted: int
-
-
-@dataclass(frozen=True)
-class QuotedCriterion:
-    """The passages quoted for one criterion."""
-
-    criterion: str
-    quoted: Quoted = field(metadata=FLAT)
-
-
-@dataclass(frozen=True)
-class QuotedRun:
-    """The passages quoted by one run."""
-
-    run: str
-    label: str
-    quoted: Quoted = field(metadata=FLAT)
-    per_criterion: list[QuotedCriterion]
-
-
-@dataclass(frozen=True)
-class QuotesSection:
-    """The passages quoted by all runs, and by each run."""
-
-    quoted: Quoted = field(metadata=FLAT)
-    per_run: list[QuotedRun]
-
-
-def quotes_section(study: StudyFrames) -> QuotesSection:
-    """Return the number of quoted passages and the share not in the output: overall, by run and by criterion."""
-    runs = [
-        QuotedRun(
-            str(run),
-            str(part["run_label"].iloc[0]),
-            _quoted(part),
-            [
-                QuotedCriterion(str(criterion), _quoted(own))
-                for criterion, own in part.groupby("criterion", sort=False)
-            ],
-        )
-        for run, part in study.quotes.groupby("run", sort=False)
-    ]
-    return QuotesSection(_quoted(study.quotes), runs)
-
-
-def _quoted(part: pd.DataFrame) -> Quoted:
-    n, lost, nearly, in_input, evidence, unquoted = (int(part[name].sum()) for name in QUOTE_COLUMNS[3:])
-    share = Estimate(lost / n, n=n) if n else Estimate.undefined("no draft quotes the text")
-    return Quoted(n, lost, share, nearly, in_input, evidence, unquoted)
-
-
 # The tables of these sections.
 
 
@@ -361,22 +295,3 @@ def _shares_table(name: str, title: str, note: str, shares: Sequence[Distributio
     ]
     columns = ("source", by, "n", "mean", *scores) if len(scores) <= 20 else ("source", by, "n", "mean")
     return make_table(name, title, note, rows, columns)
-
-
-def quotes_tables(section: QuotesSection) -> list[Table]:
-    """Return the table of the passages that drafts quote, by run and criterion."""
-    rows = [
-        {"judge": run.label, "criterion": name, **vars(part)}
-        for run in section.per_run
-        for name, part in [("all", run.quoted), *((one.criterion, one.quoted) for one in run.per_criterion)]
-    ]
-    return [
-        make_table(
-            "quotes",
-            "Quoted evidence",
-            "Passages in a draft's quotation marks, searched for in the output and then in the input; lines of "
-            "evidence, and those without a quotation.",
-            rows,
-            ("judge", "criterion", "n", "not_found", "share", "in_input", "nearly", "evidence", "unquoted"),
-        )
-    ]

@@ -20,8 +20,6 @@ from coeval.stats.report.activity import (
     actions_tables,
     behaviour_section,
     behaviour_tables,
-    quotes_section,
-    quotes_tables,
     score_change_section,
     score_change_tables,
     time_section,
@@ -230,7 +228,6 @@ SECTIONS: tuple[Section, ...] = (
     Section("behaviour", behaviour_section, behaviour_tables),
     Section("systems", systems_section, systems_tables),
     Section("drafts", draft_account_section, draft_account_tables),
-    Section("quotes", quotes_section, quotes_tables),
     Section("pairwise", pairwise_section, pairwise_tables),
     Section("missing", missing_section),
 )

@@ -74,25 +74,6 @@ JOIN criteria_set_member m ON m.criterion = +d.criterion AND m.criteria_set = :c
 ORDER BY d.run, i.position, m.position
 """
 
-QUOTES = """
-SELECT r.id AS run, r.label AS run_label, c.text AS criterion, count(q.draft_row) AS n,
-  count(CASE WHEN q.draft_row IS NOT NULL AND (q.quote_start IS NULL OR q.place = 'input') THEN 1 END) AS not_found,
-  count(CASE WHEN q.quote_start IS NOT NULL AND q.place = 'nearly in the output' THEN 1 END) AS nearly,
-  count(CASE WHEN q.quote_start IS NOT NULL AND q.place = 'input' THEN 1 END) AS in_input,
-  count(DISTINCT CASE WHEN l.kind = 'evidence' THEN l.id END) AS evidence,
-  count(CASE WHEN l.kind = 'evidence' AND q.draft_row IS NULL THEN 1 END) AS unquoted
-FROM draft_row l
-LEFT JOIN quote q ON q.draft_row = l.id
-JOIN current_draft d ON d.id = l.draft
-JOIN run r ON r.id = d.run AND r.task = :task AND r.id NOT IN (SELECT run FROM archived_run)
-JOIN criteria_set_member m ON m.criterion = +d.criterion AND m.criteria_set = :criteria_set
-JOIN criterion c ON c.id = d.criterion
-GROUP BY r.id, c.id, m.position
-HAVING count(q.draft_row) > 0 OR count(CASE WHEN l.kind = 'evidence' THEN 1 END) > 0
-ORDER BY r.id, m.position
-"""
-"""The quoted passages of drafts with their positions, and the lines of evidence without a quotation."""
-
 COMPARISONS = """
 SELECT r.label AS run_label, c.text AS criterion, a.document, a.external_id AS first, b.external_id AS second,
   a.system AS first_system, b.system AS second_system, p.preference

@@ -17,7 +17,6 @@ from coeval.stats.frames import (
     ACTION_COLUMNS,
     COMPARISON_COLUMNS,
     DRAFT_COLUMNS,
-    QUOTE_COLUMNS,
     REFERENCE_COLUMNS,
     VOTE_COLUMNS,
     Planned,
@@ -159,7 +158,6 @@ def read_saves(db: Database, task: Task, *, by_arrival: bool = False) -> Saves:
 NO_ACTIONS = pd.DataFrame(columns=list(ACTION_COLUMNS))
 MORE = {
     "actions": (reports.ACTIONS, ACTION_COLUMNS),
-    "quotes": (reports.QUOTES, QUOTE_COLUMNS),
     "comparisons": (reports.COMPARISONS, COMPARISON_COLUMNS),
     "references": (reports.ADJUDICATED, REFERENCE_COLUMNS),
     "votes": (reports.VOTES, VOTE_COLUMNS),

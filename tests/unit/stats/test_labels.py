@@ -6,14 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from coeval.stats import build_report
-from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
+from coeval.stats.frames import StudyFrames, once
 from coeval.stats.report.activity import (
     compared_distributions,
-    quotes_section,
     score_change_section,
 )
 from coeval.stats.report.alignment import alignment_section
@@ -113,29 +111,6 @@ def test_the_arm_first_has_its_own_figures() -> None:
     assert (shares.towards, shares.away, shares.kept) == (1.0, 0.0, 0.0)
     people = next(row for row in compared_distributions(mixed()) if row.source == "people")
     assert people.counts["1"] >= 2, "the first scores from before the draft was shown are compared"
-
-
-def test_quotes_are_counted_by_run_and_criterion() -> None:
-    # not in the output, nearly in it, in the input; lines of evidence, without a quotation
-    rows = [
-        (1, "judge", "clear", 8, 2, 1, 1, 7, 0),
-        (1, "judge", "true", 2, 2, 0, 0, 5, 3),
-        (2, "other", "clear", 10, 0, 2, 0, 9, 1),
-    ]
-    study = replace(mixed(), quotes=pd.DataFrame(rows, columns=list(QUOTE_COLUMNS)))
-    found = quotes_section(study)
-    assert (found.quoted.n, found.quoted.not_found, found.quoted.share) == (20, 4, 0.2)
-    assert (found.quoted.nearly, found.quoted.in_input) == (3, 1)
-    assert (found.quoted.evidence, found.quoted.unquoted) == (21, 4)
-    assert [(run.label, run.quoted.n, run.quoted.share) for run in found.per_run] == [
-        ("judge", 10, 0.4),
-        ("other", 10, 0.0),
-    ]
-    assert [(part.criterion, part.quoted.share) for part in found.per_run[0].per_criterion] == [
-        ("clear", 0.25),
-        ("true", 1.0),
-    ]
-    assert build_report(study)["quotes"]["per_run"][0]["not_found"] == 4
 
 
 def test_a_shared_statistic_is_computed_once_for_each_study() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from coeval.stats.estimates import Estimate, section_notes
 from coeval.stats.judges.correlation import LEVELS
-from coeval.stats.report.activity import Distribution, compared_distributions, quotes_section, quotes_tables
+from coeval.stats.report.activity import Distribution, compared_distributions
 from coeval.stats.report.alignment import AlignmentSection, alignment_section, alignment_tables
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED
 from coeval.stats.report.model_vs_people import JudgeRow
@@ -32,7 +32,7 @@ SOURCE = "Test: alternative annotator test (Calderon et al., 2025), adjusted ove
 
 
 def build(get: Get) -> Iterator[Page]:
-    section, quotes = get(alignment_section), get(quotes_section, tables=("quotes",))
+    section = get(alignment_section)
     run = _main_run(section.runs)
     shares = distribution_figure(get(compared_distributions), _labels_name(section))
     if run is None:
@@ -42,7 +42,6 @@ def build(get: Get) -> Iterator[Page]:
                 UNDEFINED,
             ),
             figures=[shares],
-            tables=[*map(show_table, quotes_tables(quotes))],
             scope=plural(section.n_labels, "score") if section.n_labels else "no scores by people",
         )
         return
@@ -55,8 +54,8 @@ def build(get: Get) -> Iterator[Page]:
             confusion_figure(run),
             shares,
         ],
-        tables=[*map(show_table, alignment_tables(section)[:2]), *map(show_table, quotes_tables(quotes))],
-        notes=section_notes({"alignment": section, "quotes": quotes}),
+        tables=[*map(show_table, alignment_tables(section)[:2])],
+        notes=section_notes({"alignment": section}),
         scope=_scope(section),
     )
 
