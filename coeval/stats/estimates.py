@@ -367,3 +367,13 @@ def adjust_holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.full(len(p), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0.0, -1.0)), 1)
     return [float(value) for value in adjusted]
+
+
+def short(value: float) -> str:
+    """Return a coefficient as papers print it.
+
+    >>> short(0.744), short(-0.127), short(1.0)
+    ('.74', '−.13', '1.00')
+    """
+    text = f"{abs(value):.2f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text != ".00" else text

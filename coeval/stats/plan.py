@@ -13,7 +13,7 @@ import scipy
 
 from coeval.domain.studies import StoppingRule
 from coeval.stats.clusters import VERDICT_FROM, sums_interval
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, short
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
 from coeval.stats.report.agreement import ALL_SCORES, people_alphas
@@ -381,8 +381,8 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         yield f"Nothing can be planned from these scores for agreement: {reason}.{remedy}"
     else:
         yield (
-            f"Alpha, the mean over criteria, is {pilot.alpha:.2f}; to know it to ±{wanted.width:g}, you need "
-            f"{tell_needed(plan.alpha, pilot.kind)}."
+            f"Alpha, the mean over criteria, is {short(float(pilot.alpha))}; to know it to ±{short(wanted.width)}, "
+            f"you need {tell_needed(plan.alpha, pilot.kind)}."
         )
     if pilot.scores and pilot.documents:
         yield _tell_scores(pilot)

@@ -109,7 +109,7 @@ KEEP_TAB = """() => {{
 }}"""
 """Writes the chosen tab into the address. The first tab opens by itself, before the address is read."""
 
-STARTED = "() => { window.coevalStarted = true; }"
+STARTED = "() => { window.coevalStarted = true; delete document.documentElement.dataset.opening; }"
 
 
 def tell_done(text: str) -> None:

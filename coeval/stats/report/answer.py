@@ -9,7 +9,7 @@ from typing import Any
 
 from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE, alpha_levels
 from coeval.stats.clusters import VERDICT_FROM
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, short
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.agreement import (
     ALL_SCORES,
@@ -201,16 +201,6 @@ def _in_view(seen: DraftsInView) -> list[str]:
         else "Effect of the draft compares them with the others."
     )
     return [f"{many} given with the draft in view{others}{kept}, which raises agreement. {measure}"]
-
-
-def short(value: float) -> str:
-    """Return a coefficient as papers print it.
-
-    >>> short(0.744), short(-0.127), short(1.0)
-    ('.74', '−.13', '1.00')
-    """
-    text = f"{abs(value):.2f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text != ".00" else text
 
 
 def _span(value: Estimate) -> str:

@@ -21,7 +21,7 @@ from coeval.stats.arm_contrasts import (
     first_effect,
     share_limits,
 )
-from coeval.stats.estimates import Estimate, Spelled
+from coeval.stats.estimates import Estimate, Spelled, short
 from coeval.stats.frames import ASSISTED, BLIND, SHOWN_ARMS, StudyFrames, once
 from coeval.stats.report.tables import Table, make_table
 
@@ -258,7 +258,7 @@ def _paragraph(
         if agreement.difference.value.defined:
             sides = [float(side.value) for side in (agreement.shown, agreement.blind)]
             yield (
-                f"Agreement was {sides[0]:.2f} with it and {sides[1]:.2f} without "
+                f"Agreement was {short(sides[0])} with it and {short(sides[1])} without "
                 f"(ordinal alpha, mean over criteria, difference {_limits(agreement.difference.value)})."
             )
         accurate = account.of("accurate")
@@ -276,8 +276,8 @@ def _paragraph(
     if pull.defined:
         low, high = pull.ci
         sure = ", which may be chance" if not (low > 0 or high < 0) else ""
-        span = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
-        yield f"People moved {float(pull):.2f}{span} of the way to a shifted score that was shown{sure}."
+        span = "" if math.isnan(low) else f" [{short(low)}, {short(high)}]"
+        yield f"People moved {short(float(pull))}{span} of the way to a shifted score that was shown{sure}."
     if accounts and any(one.blind_scores for one in accounts):
         yield (
             f"Intervals are 95%, over {study.clusters.kind}, for the people of this study; people who worked in both "

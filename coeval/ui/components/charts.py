@@ -24,7 +24,6 @@ from coeval.ui.components.theme import (
     ROW,
     SERIES,
     SOFT,
-    TIME,
     axis_ticks,
     names_axis,
     round_reach,
@@ -297,7 +296,7 @@ def curves(
         alt.Tooltip("x:Q", title=x, format=",.2~f"),
         alt.Tooltip("y:Q", title=y, format=".0%" if share else ".2f"),
     ]
-    along = alt.Axis(grid=False, values=axis_ticks(frame["x"], log=log), labelExpr=TIME if log else PLAIN)
+    along = alt.Axis(grid=False, values=axis_ticks(frame["x"], log=log), labelExpr=PLAIN)
     across = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False)
     up = alt.Axis(format="%" if share else "~g", tickCount=4, domain=False, ticks=False)
     points = False if share or len(frame) > 200 else alt.OverlayMarkDef(size=36, filled=True)

@@ -71,11 +71,6 @@ NO_ZERO = "datum.value == 0 ? '0' : replace(format(datum.value, '.3f'), '0.', '.
 """A label as Vega computes it: .667 rather than 0.667."""
 
 PLAIN = "format(datum.value, '.3~r')"
-TIME = (
-    "datum.value < 60 ? format(datum.value, '.3~r') + ' s' : datum.value < 3600 ? format(datum.value / 60, '.3~r') + "
-    "' min' : format(datum.value / 3600, '.3~r') + ' h'"
-)
-"""Seconds as Vega labels them: 0.3 s, 45 s, 2.5 min."""
 
 LEGEND = 640
 """Width of a legend in pixels; further entries start a new line."""

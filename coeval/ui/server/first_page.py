@@ -43,6 +43,8 @@ HEAD = """
   window.coevalReady = (run) => window.coeval?.view ? run() : addEventListener('coeval-ready', run, {{once: true}});
   for (const part of gradio_config.components)
     if (part.props.elem_id === 'tabs') part.props.selected = {tab};
+  /* the server decides about another tab: until it has, no tab is shown */
+  if (new URLSearchParams(location.search).get('tab') !== {tab}) document.documentElement.dataset.opening = '';
   /* page.css has the theme: Gradio does not load it again */
   const theme = document.createElement('link');
   const root = new URL(gradio_config.root, location.href).pathname.replace(/\\/$/, '');

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ import gradio as gr
 from coeval.domain import Person, Plan, Proof, Role, StudyState, Terms
 from coeval.ui.components.form import Form, read_line
 from coeval.ui.components.number_words import plural
-from coeval.ui.components.view import View, el
+from coeval.ui.components.view import Node, View, el
 from coeval.ui.setup.crowd_people import CrowdPeopleBox
 from coeval.ui.setup.crowd_views import build_status
 from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, need_task
@@ -61,6 +62,7 @@ class CrowdTab(Tab):
             self.status = View(elem_id="crowd-status")
             with gr.Column(elem_classes="card"):
                 fields = _build_main()
+                self.estimate = View(elem_id="crowd-estimate")
                 with more_settings("crowd-more"):
                     with gr.Row(equal_height=False):
                         with gr.Column():
@@ -80,11 +82,13 @@ class CrowdTab(Tab):
             keys, set_keys = _build_keys()
         # a clock in a hidden column does not tick, so the people are not in the form's
         self.people = CrowdPeopleBox(self.context, self.task)
-        own = [self.off, self.form, self.status, *self.fields.inputs, *self.asks.values()]
+        own = [self.off, self.form, self.status, self.estimate, *self.fields.inputs, *self.asks.values()]
         self.outputs = [*own, *self.people.outputs]
         self._wire_sure()
         self.on(set_keys.click, self.on_keys, [keys])
         self.on(use.click, self.on_use, outputs=[self.off, self.form])
+        for name in ("per_instance", "hourly_rate", "currency"):
+            self.on(fields[name].input, self.on_estimate, self.fields.inputs, self.estimate, quiet=True)
         self.on(renew.click, self.on_renew)
         saved = self.on(save.click, self.on_save, self.fields.inputs)
         self.wanted_after = [saved.then]
@@ -138,6 +142,7 @@ class CrowdTab(Tab):
                 for state, button in self.asks.items()
             },
             self.status: build_status(slug, plan, note, secret, self.context.settings),
+            self.estimate: self._tell_cost(person, slug, stands),
             **show(stands, OWN),
             **show(stands.terms, self.fields.components.keys() - {*OWN, "exam"}),
             self.fields["exam"]: gr.Dropdown(tests, value=exam),
@@ -148,11 +153,22 @@ class CrowdTab(Tab):
         need_task(slug)
         return {self.off: gr.Column(visible=False), self.form: gr.Column(visible=True)}
 
-    def on_save(self, person: Person, slug: str, *values: Any) -> Update:
+    def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
+        return self._tell_cost(person, need_task(slug), self._read(NEW, values)[0])
+
+    def _tell_cost(self, person: Person, slug: str, plan: Plan) -> Node:
+        return el("p", plans.tell_cost(plans.preview_run(self.context, person, slug, plan)))
+
+    def _read(self, before: Plan, values: Sequence[Any]) -> tuple[Plan, str]:
+        """Return the plan that the form holds, and the short name of its exam."""
         given = self.fields.read(values)
-        before = plans.get_plan(self.context, person, need_task(slug)) or NEW
         exam, own = given.pop("exam"), {name: given.pop(name) for name in OWN}
-        plan = replace(before, **own, terms=replace(before.terms, **given))  # link_version stays unchanged
+        return replace(
+            before, **own, terms=replace(before.terms, **given)
+        ), exam  # link_version stays unchanged
+
+    def on_save(self, person: Person, slug: str, *values: Any) -> Update:
+        plan, exam = self._read(plans.get_plan(self.context, person, need_task(slug)) or NEW, values)
         saved = plans.set_plan(self.context, person, slug, plan, exam=exam)
         waited = f" {plural(saved.admitted, 'person', 'people')} who waited for review: admitted."
         planned = " Nothing changes for the team until you press Run."
@@ -207,6 +223,8 @@ def _build_main() -> dict[str, Any]:
             "per_instance": _number("People per instance", "k"),
             "batch": _number("Instances per batch", "batch"),
             "quota": _number("Instance limit per person", "quota"),
+            "hourly_rate": gr.Number(label="Pay per hour", minimum=0, elem_id="crowd-rate"),
+            "currency": gr.Textbox(label="Currency", max_length=8, elem_id="crowd-currency"),
         }
     return numbers | {
         "exam": gr.Dropdown([NO_EXAM], value="", label="Qualification exam", elem_id="crowd-exam"),
@@ -248,8 +266,6 @@ def _build_numbers() -> dict[str, Any]:
         "review": gr.Checkbox(label="An owner reviews everyone who passes", elem_id="crowd-review"),
         "warn_after": number("Failed attention checks before a warning", "warn"),
         "block_after": number("Failed attention checks before removal", "block"),
-        "hourly_rate": gr.Number(label="Pay per hour", minimum=0, elem_id="crowd-rate"),
-        "currency": gr.Textbox(label="Currency", max_length=8, elem_id="crowd-currency"),
     }  # fmt: skip
 
 

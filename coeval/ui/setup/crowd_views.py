@@ -31,7 +31,7 @@ def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings:
             " ",
             el("a", "Open it", href=f"../s/{slug}", target="_blank"),
         ),
-        *(el("p.note", text) for text in _warnings(plan, settings)),
+        *(el("p.warn", text) for text in _warnings(plan, settings)),
         _secure_links_steps() if plan.terms.proof == Proof.TOKEN and plan.terms.service else None,
         el("p", el("a", "Preview as a participant", href=f"../s/{slug}?preview=consent", target="_blank")),
         el("p.note", note) if note else None,
@@ -43,12 +43,12 @@ def _warnings(plan: Plan, settings: Settings) -> Iterator[str]:
     terms = plan.terms
     if not settings.public_url:
         yield (
-            "Warning: this address works on this machine only. Start CoEval with COEVAL_URL set to the address that "
+            "This address works on this machine only. Start CoEval with COEVAL_URL set to the address that "
             "people open, and copy it from here again."
         )
     if terms.service and terms.proof == Proof.NONE:
         yield (
-            "Warning: links are not verified, so anyone can take part under an unused id. Choose"
+            "Links are not verified, so anyone can take part under an unused id. Choose"
             " Prolific’s secure links, or a secret in the address."
         )
     if terms.service and terms.proof != Proof.TOKEN:
@@ -58,11 +58,11 @@ def _warnings(plan: Plan, settings: Settings) -> Iterator[str]:
             "A new person gets one instance until the first save."
         )
     if terms.service and not terms.code_done:
-        yield "Warning: there is no completion code, so people have nothing to show at the end."
+        yield "There is no completion code, so people have nothing to show at the end."
     if terms.service and terms.code_done and not (terms.code_part or terms.code_full or terms.code_screened):
-        yield "Warning: people who finish a part of the work get no code: set one."
+        yield "People who finish a part of the work get no code: set one."
     if terms.service and not (terms.code_full or terms.code_screened):
-        yield "Warning: people who arrive when the study is full get no code: set one."
+        yield "People who arrive when the study is full get no code: set one."
 
 
 def _secure_links_steps() -> Node:

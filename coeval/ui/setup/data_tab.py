@@ -144,7 +144,7 @@ def _count_view(n: int) -> Node:
     more = f" The first {MOST_INSTANCES:,} are listed: search for the others." if n == MOST_INSTANCES else ""
     return el(
         "p.note",
-        f"{plural(n, 'instance')}.{more} Click a row to open it; click a heading to sort.",
+        f"{plural(n, 'instance')}.{more} Choose a row to open it, or a heading to sort by.",
     )
 
 

@@ -183,11 +183,11 @@ class RunPreview:
 
 
 @use_case(OWNERS)
-def preview_run(context: Context, person: Person, slug: str) -> RunPreview:
-    """Return what follows if the study runs. Nothing is written."""
-    secret = get_link(context, person, slug)
+def preview_run(context: Context, person: Person, slug: str, plan: Plan | None = None) -> RunPreview:
+    """Return what follows if the study runs by its plan, or by ``plan``, before it is saved. Nothing is written."""
+    secret = "" if plan else get_link(context, person, slug)
     with context.store.read() as db:
-        task, plan = require_plan(db, slug)
+        task, plan = (require_task(db, slug), plan) if plan else require_plan(db, slug)
         spread = stored_plans.count_places(db, task.id)
         places = sum(max(plan.per_instance - taken, 0) * n for _, taken, n in spread)
         members = [] if plan.state is not StudyState.PLANNED else people.list_members(db)
@@ -204,7 +204,7 @@ def preview_run(context: Context, person: Person, slug: str) -> RunPreview:
 
 def tell_run(preview: RunPreview) -> list[str]:
     """Return sentences for an owner before the study runs: who will be able to work, where, and the cost."""
-    plan, terms = preview.plan, preview.plan.terms
+    terms = preview.plan.terms
     who = {"prolific": "Participants from Prolific", "mturk": "People with a link"}.get(terms.service)
     if who:
         first = f"Run the study? {who} can join by its address and get work: {preview.address}"
@@ -220,18 +220,24 @@ def tell_run(preview: RunPreview) -> list[str]:
             f"{names}{more} now work on this task as the team. They keep their saved work, but then get work only if "
             f"they join on s/{preview.slug}."
         )
+    return [*lines, tell_cost(preview)]
+
+
+def tell_cost(preview: RunPreview) -> str:
+    """Return how much work is needed, how long it takes, and what it costs."""
+    plan, terms = preview.plan, preview.plan.terms
     needed = f"Still needed: {preview.places:,} instances, each counted once for each of {plan.per_instance} people."
-    if not terms.hourly_rate:
-        return [*lines, f"{needed} The plan states no pay."]
+    time = "Nobody's time is known yet."
     if preview.minutes:
-        cost = preview.minutes * preview.cost_per_minute
-        pay = f"At {preview.minutes:.1f} minutes for an instance, as so far, that is {cost:,.2f} {terms.currency}"
-    else:
-        pay = (
-            f"Each minute that an instance takes costs {preview.cost_per_minute:,.2f} {terms.currency} in all"
-        )
-    rate = f"at {terms.hourly_rate:g} {terms.currency} an hour"
-    return [*lines, f"{needed} {pay}, {rate}, without the service's fee and the time for the exam."]
+        hours = preview.places * preview.minutes / 60
+        time = f"At {preview.minutes:.1f} minutes for an instance, as so far, that is {hours:,.1f} hours."
+    if not terms.hourly_rate:
+        return f"{needed} {time} The plan states no pay."
+    rate = f"at {terms.hourly_rate:g} {terms.currency} an hour, without the service's fee and the time for the exam"
+    if preview.minutes:
+        return f"{needed} {time} They cost {preview.minutes * preview.cost_per_minute:,.2f} {terms.currency}, {rate}."
+    each = f"{preview.cost_per_minute:,.2f} {terms.currency}"
+    return f"{needed} {time} Each minute that an instance takes costs {each} in all, {rate}."
 
 
 @use_case(OWNERS)

@@ -61,13 +61,40 @@ def test_a_tab_opens_without_the_first_one_before_it(page: Any, server: Running,
     assert not [body for body in bodies if '"Criteria"' in body]
 
 
+SEEN = """() => {
+  window.seen = new Set();
+  const look = () => {
+    const tab = document.querySelector('#tabs [role=tab][aria-selected=true]');
+    if (tab && getComputedStyle(tab).visibility === 'visible') window.seen.add(tab.textContent.trim());
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+"""Notes in each frame which tab is in view."""
+
+
+@pytest.mark.parametrize(
+    ("address", "tab"),
+    [("admin/?tab=crowd", "Crowd"), ("admin/?tab=data", "Data"), ("?tab=spans", "Spans"), ("", "Criteria")],
+)
+def test_no_other_tab_is_in_view_before_the_one_that_opens(
+    page: Any, server: Running, address: str, tab: str
+) -> None:
+    enter(page, server.url, "Owner")
+    page.add_init_script(f"({SEEN})()")
+    page.goto(f"{server.url}/{address}")
+    expect(page.get_by_role("tab", selected=True)).to_have_text(tab, timeout=20_000)
+    settle(page)
+    assert page.evaluate("[...window.seen]") == [tab]
+
+
 @pytest.mark.parametrize("tab", ["judge", "nothing", "</script><script>document.title='x'</script>"])
 def test_a_tab_that_the_person_may_not_have_does_not_open(page: Any, server: Running, tab: str) -> None:
     enter(page, server.url, "Ann")
     page.goto(f"{server.url}/?task=demo&tab={tab}")
     settle(page)
     expect(page.get_by_role("tab", selected=True)).to_have_text("Scrutiny")
-    expect(page.locator(".toast-body")).to_have_count(0)
+    expect(page.locator(".ce-toast")).to_have_count(0)
     assert page.title() == "CoEval"
 
 

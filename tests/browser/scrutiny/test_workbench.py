@@ -12,7 +12,7 @@ from tests.support.screens.bench import CRITERIA, make_instances
 from tests.support.screens.ui_steps import at_step, focused, held_back, press, wait_saved
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
     from tests.support.screens.bench import Bench
 
@@ -295,3 +295,22 @@ def test_a_key_after_skip_is_for_the_next_instance(page: Page, bench: Bench) -> 
         assert page.locator("[data-kind=conclusion]").get_attribute("data-action") == "none"
     expect(page.locator(".wb-jump")).to_have_value("2")
     expect(page.locator("[data-kind=conclusion]")).to_have_attribute("data-action", "approve")
+
+
+OVER = """() => [...document.querySelectorAll('.ce-card')].flatMap((card) => [...card.querySelectorAll('*')]
+  .filter((node) => node.getClientRects().length && !node.closest('.ce-sr, svg'))
+  .filter((node) => node.getBoundingClientRect().right > card.getBoundingClientRect().right + 1)
+  .map((node) => node.outerHTML.slice(0, 80)))"""
+"""What runs over its card."""
+
+
+def test_a_phone_names_no_key_and_nothing_runs_over_its_card(browser: Browser, bench: Bench) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page = bench.open_bench(context.new_page())
+    assert not page.locator("kbd:visible").count()
+    words = page.locator("body").inner_text()
+    assert "press" not in words.lower() and "All keys" not in words
+    assert "keep it with" in words
+    assert page.evaluate(OVER) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()

@@ -102,3 +102,28 @@ def test_an_owner_excludes_one_of_two_submissions(
     states = [row.state for row in overview.get_overview(context, OPERATOR, "demo").people]
     assert states == [Standing.REJECTED, Standing.FINISHED]
     owner.context.close()
+
+
+def test_cost_and_minutes_follow_the_form_and_warnings_look_like_warnings(
+    server: Running, browser: Browser
+) -> None:
+    owner = open_page(browser, server, "Olu")
+    owner.goto(f"{server.url}/admin/?task=demo&tab=crowd")
+    use = owner.get_by_role("button", name="Use a crowd")
+    owner.locator("#crowd-k input").or_(use).locator("visible=true").first.wait_for()
+    if use.is_visible():
+        use.click()
+    estimate = owner.locator("#crowd-estimate")
+    estimate.get_by_text("Still needed:").wait_for()
+    owner.locator("#crowd-k input").fill("4")
+    estimate.get_by_text("each of 4 people").wait_for()
+    owner.locator("#crowd-rate input").fill("12")
+    estimate.get_by_text("at 12 GBP an hour").wait_for()
+    owner.get_by_role("button", name="Save the plan").click()
+    warning = owner.locator("#crowd-status .warn").first
+    warning.get_by_text("works on this machine only").wait_for()
+    colours = (
+        "node => [getComputedStyle(node).backgroundColor, getComputedStyle(document.body).backgroundColor]"
+    )
+    mine, page = warning.evaluate(colours)
+    assert mine not in (page, "rgba(0, 0, 0, 0)")

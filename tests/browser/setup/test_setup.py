@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,9 @@ def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running)
     field(page, "rule-width").fill("0")
     page.locator("#rule-declare").click()
     page.get_by_text("The width is 0").first.wait_for()
+    # a coefficient is written as on the tiles of Agreement
+    page.goto(f"{server.url}/admin/?task=finished-example&tab=plan")
+    expect(page.locator("#plan-view")).to_contain_text(re.compile(r"is −?\.\d\d; to know it to ±\.05"))
 
 
 def comment(page: Any, text: str) -> None:

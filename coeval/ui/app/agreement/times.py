@@ -100,7 +100,7 @@ def curve_figure(curves: pd.DataFrame) -> Figure:
         "time-curve",
         "Share of submissions done within a given time",
         curves,
-        lambda: charts.curves(frame, words, x="time, logarithmic", y="share done", share=True, log=True),
+        lambda: charts.curves(frame, words, x="seconds, logarithmic", y="share done", share=True, log=True),
         words or "No submission was timed.",
         note="from opening a criterion to confirming it, idle time included",
     )

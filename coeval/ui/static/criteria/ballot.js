@@ -68,7 +68,9 @@ export class BallotScreen {
     });
     this.leftOut = el('div');
     this.foot.node.hidden = true;
-    this.foot.build(button(tr('Keys'), { class: 'ce-btn', onclick: () => this.keys.show() }, kbd('?')));
+    this.foot.build(
+      button(tr('Keys'), { class: 'ce-btn wb-fine', onclick: () => this.keys.show() }, kbd('?')),
+    );
     const place = el('div');
     const { banner, live } = this.notices;
     this.node = el('div', { class: 'coeval' }, banner, place, this.leftOut, this.foot.node, live);

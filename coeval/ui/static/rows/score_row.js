@@ -140,9 +140,9 @@ export class ScoreRow extends Row {
   sentence(decided, score) {
     if (this.drafted === null) return decided ? '' : tr('Choose a score.');
     if (!decided && this.keepable)
-      return trParts('The draft says {score}: press {key} to keep it, or choose another.', {
+      return trParts('The draft says {score}: keep it with {key}, or choose another.', {
         score: String(this.drafted),
-        key: kbd('A'),
+        key: el('span', {}, kbd('A'), el('span', { class: 'wb-coarse' }, icon('approve'))),
       });
     if (!decided)
       return tr('The draft says {score}, which is not on the scale: choose a score.', {

@@ -202,7 +202,11 @@ export class Frame {
     const { actions } = this;
     this.layoutButton.addEventListener('click', () => this.layout.toggle());
     const tools = [
-      button(tr('All keys'), { class: 'ce-link', 'aria-keyshortcuts': '?', onclick: actions.keys }, kbd('?')),
+      button(
+        tr('All keys'),
+        { class: 'ce-link wb-fine', 'aria-keyshortcuts': '?', onclick: actions.keys },
+        kbd('?'),
+      ),
       this.guidelinesButton,
       this.layoutButton,
       this.viewButton,
