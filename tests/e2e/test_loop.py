@@ -1,7 +1,4 @@
-"""The whole loop in a browser: an owner and two annotators, from a stated task to a CSV with the page's alpha.
-
-On a SQLite file, and on a PostgreSQL database.
-"""
+"""The whole loop in a browser: an owner and two annotators, from a stated task to a CSV with the page's alpha."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ import krippendorff
 import numpy as np
 import pytest
 
-from tests.support.hosting.postgres import Server
 from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import unfold
@@ -35,20 +31,9 @@ Why is the sky blue?,Because it is.,second
 
 
 @pytest.fixture
-def address(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path | str]:
-    """A new file, or a new database of a server that is skipped where PostgreSQL is not here."""
-    if engine == "sqlite":
-        yield tmp_path / "coeval.db"
-        return
-    postgres: Server = request.getfixturevalue("postgres")
-    with postgres.lend_database() as lent:
-        yield lent
-
-
-@pytest.fixture
-def server(address: Path | str, tmp_path: Path) -> Iterator[LiveServer]:
+def server(tmp_path: Path) -> Iterator[LiveServer]:
     with start_stub() as stub:
-        live = LiveServer(address, log=tmp_path / "server.log", OPENAI_BASE_URL=stub.url)
+        live = LiveServer(tmp_path / "coeval.db", OPENAI_BASE_URL=stub.url)
         yield live
         live.stop()
 
@@ -143,10 +128,7 @@ def new_page(browser: Any) -> Any:
     return context.new_page()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "engine", [pytest.param("sqlite", marks=pytest.mark.journey), "postgres"], indirect=True
-)
+@pytest.mark.journey
 def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> None:
     owner, ana, ben = (new_page(browser) for _ in range(3))
     for one, name in ((owner, "Olu"), (ana, "Ana"), (ben, "Ben")):

@@ -1,5 +1,5 @@
 """A whole hosted study in Chromium, with accounts: an owner comes by an invitation link and gives the study out, and
-people come by invitation links or by Prolific's; it ends as full, paused, closed while working and blocked."""
+people come by Prolific's links or by invitation; it ends as full, paused, closed while working and blocked."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def code_of(page: Page) -> str:
     return page.locator(".code").inner_text()
 
 
-def set_up(owner: Page, host: Host, slug: str, service: str) -> None:
+def set_up(owner: Page, host: Host, slug: str) -> None:
     """Fill in the plan as an owner does: one person an instance, one instance a batch."""
     owner.goto(f"{host.url}/admin/?task={slug}&tab=crowd")
     use_crowd(owner)
@@ -116,8 +116,8 @@ def set_up(owner: Page, host: Host, slug: str, service: str) -> None:
         owner.fill(f"#crowd-{name} input", str(value))
     for name, text in {"done": "DONE1", "full": "FULL1", "consent": "We ask."}.items():
         owner.fill(f"#crowd-{name} textarea, #crowd-{name} input", text)
-    owner.get_by_label("Prolific links" if service else "Sign-in").check()
-    owner.get_by_label("A secret in the address" if service else "Nothing", exact=True).check()
+    owner.get_by_label("Prolific links").check()
+    owner.get_by_label("A secret in the address", exact=True).check()
     owner.click("#crowd-save")
     owner.get_by_text("Nothing changes for the team until you press Run.").wait_for()
     press(owner, "running")
@@ -130,13 +130,13 @@ def press(owner: Page, state: str) -> None:
     owner.locator("#crowd-status").get_by_text(f"The study is {state}.").wait_for()
 
 
-@pytest.mark.parametrize("service", ["", "prolific"], ids=["invitation", "prolific"])
-def test_a_whole_study_with_every_ending(host: Host, service: str) -> None:
-    main, checked = f"main{service}", f"checked{service}"
+def test_a_whole_study_with_every_ending(host: Host) -> None:
+    """People come by Prolific's links; whoever is careless was invited."""
+    main, checked, service = "main", "checked", "prolific"
     host.add_task(main)
     host.add_task(checked)
     owner = host.take_up(Role.OWNER, f"Owner of {main}")
-    set_up(owner, host, main, service)
+    set_up(owner, host, main)
 
     stopped = host.begin(main, service)  # paused after a batch: the code for what was done
     stopped.locator(".wb[data-state=step]").wait_for()
@@ -169,11 +169,11 @@ def test_a_whole_study_with_every_ending(host: Host, service: str) -> None:
     shut.get_by_role("button", name="Continue").click()
     assert code_of(shut) == "DONE1"
 
-    terms = replace(CODES, service=service, warn_after=5, block_after=1)
+    terms = replace(CODES, warn_after=5, block_after=1)
     plans.set_plan(host.context, OPERATOR, checked, Plan(per_instance=2, batch=1, quota=4, terms=terms))
     keys = "instance,criterion,accepted\n1a,1,1\n"
     exams.set_keys(host.context, OPERATOR, checked, keys)  # the drafts say 4, and are approved
-    careless = host.begin(checked, service)
+    careless = host.begin(checked, "")
     ended = careless.get_by_text("Your part in this study has ended")
     go_on = careless.get_by_role("button", name="Continue")
     for _ in range(4):
