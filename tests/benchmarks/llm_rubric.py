@@ -3,8 +3,7 @@
 The data are LLM-Rubric's (Hashemi et al. 2024): people's ratings of dialogues by nine questions, and a model's
 probabilities of the answers 1-4. Question 0, overall satisfaction, is what is predicted. The map and everything it was
 chosen by come from the synthetic dialogues alone. The real ones are then predicted twice: as they are, and with each
-person's leniency from the other tenths of the real dialogues, beside baselines that know just as much. ``--others``
-adds two further maps over all answers (``_rubric_maps``), on both sets of dialogues.
+person's leniency from the other tenths of the real dialogues, beside baselines that know just as much.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the table; the exit code says whether the goals were met."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks llm_rubric", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
-    parser.add_argument("--others", action="store_true", help="two further maps as well; they take minutes")
     options = parser.parse_args(argv)
     if not (options.folder / "people_real.tsv").is_file():
         print(
@@ -64,20 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, found in rows.items():
         print(f"| {name} | {found.lines} | " + " | ".join(shown(getattr(found, key)) for key in
               ("rmse", "mae", "pearson", "spearman", "kendall")) + " |")  # fmt: skip
-    if options.others:
-        print_others(synthetic, real)
     return told(rows)
-
-
-def print_others(synthetic: Labels, real: Labels) -> None:
-    """Two further maps: single ratings of the synthetic dialogues by cross-validation, then those of the real ones."""
-    from tests.benchmarks.parts.rubric_maps import try_maps
-
-    for name, parts in try_maps(synthetic, real, OVERALL).items():
-        for where, lines in zip(("synthetic, by cross-validation", "real"), parts, strict=True):
-            found = measure(lines)
-            figures = ", ".join(f"{key} {getattr(found, key):.3f}" for key in ("rmse", *PUBLISHED))
-            print(f"{name}, {where}: {figures}")
 
 
 def told(rows: dict[str, Measures]) -> int:

@@ -1,4 +1,4 @@
-"""Pages of a crowd study in Chromium that no other walk opens: blocked, timed out, and the texts before the work."""
+"""Pages of a crowd study in Chromium that no other walk opens: timed out, and the texts before the work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coeval.domain import Plan, StudyState
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.crowd import exams, plans
+from coeval.usecases.crowd import plans
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.screens.ui_steps import agree
@@ -24,9 +24,7 @@ from tests.support.studies.crowd_links import ARABIC_TERMS, query
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-TERMS = replace(
-    ARABIC_TERMS, code_full="FULL1", code_part="PART1", code_blocked="BLOCK1", warn_after=5, block_after=1
-)
+TERMS = replace(ARABIC_TERMS, code_full="FULL1", code_part="PART1")
 
 
 class Host:
@@ -80,11 +78,6 @@ def host(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
         yield found
 
 
-def code_of(page: Page) -> str:
-    page.locator(".code").wait_for()
-    return page.locator(".code").inner_text()
-
-
 def test_the_pages_of_a_worker_follow_the_study(host: Host) -> None:
     host.open_study("follows", Plan(per_instance=2, batch=2, quota=4))
     page = host.begin("follows")
@@ -103,19 +96,6 @@ def test_the_pages_of_a_worker_follow_the_study(host: Host) -> None:
     page.get_by_text("The study is closed").wait_for()
     plans.set_state(host.context, OPERATOR, "follows", StudyState.RUNNING)
     expect(page.get_by_role("link", name="Go to work")).to_be_visible(timeout=5_000)
-
-
-def test_failed_checks_end_the_part_with_a_page_of_its_own(host: Host) -> None:
-    host.open_study("blocked", Plan(per_instance=2, batch=1, quota=4), n_documents=3)
-    keys = "instance,criterion,accepted\n" + "".join(f"{name},1,1\n" for name in ("1a", "1b", "2a"))
-    exams.set_keys(host.context, OPERATOR, "blocked", keys)  # the drafts say 4, and are approved
-    page = host.begin("blocked")
-    for _ in range(3):  # the first instance alone, then one with a check
-        host.confirm(page)
-        page.wait_for_timeout(500)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_text("Your part in this study has ended").wait_for()
-    assert code_of(page) == "BLOCK1"
 
 
 def test_a_time_out_is_told_with_a_way_on(host: Host) -> None:

@@ -53,12 +53,12 @@ def open_published(browser: Any, tmp_path: Path) -> Any:
     """Open a published study from disk in a browser without a network; errors and refusals of its policy fail."""
     contexts, said = [], []
 
-    def run(context: Context, slug: str, width: int = 1440, **choice: bool) -> Page:
+    def run(context: Context, slug: str, **choice: bool) -> Page:
         files = publish_file(context, OPERATOR, slug, Choice(**{"names": True, **choice})).files
         for name, text in files.items():
             (tmp_path / name).write_text(text, encoding="utf-8")
         where = browser.new_context(
-            viewport={"width": width, "height": 900}, offline=True, accept_downloads=True
+            viewport={"width": 1440, "height": 900}, offline=True, accept_downloads=True
         )
         contexts.append(where)
         page: Page = where.new_page()
@@ -195,26 +195,23 @@ def test_figures_equal_the_report_for_every_kind_of_scores(
     assert_same(page, list_expected(import_apart(without(STUDIES[name], person="Ben")), "drawn"))
 
 
-@pytest.mark.parametrize(
-    "left", [{"person": "Simulated annotator 2"}, {"system": "hasty"}, {"criterion": ""}]
-)
 def test_without_one_the_figures_are_those_of_a_study_that_never_had_it(
-    left: dict[str, str], import_apart: Any, open_published: Open
+    import_apart: Any, open_published: Open
 ) -> None:
     study = load_finished_example(FINISHED)
-    left = left if all(left.values()) else {"criterion": study.criteria[0].text}
     context = import_apart(study)
     page = open_published(context, SLUG)
     whole = list_expected(context, SLUG)
     assert_same(page, whole)
-    (name,) = left.values()
-    leave_out(page, name)
-    assert name in page.locator("#left-out").inner_text()
-    other = list_expected(import_apart(without(study, **left)), SLUG)
-    assert other["pooled"] != whole["pooled"]
-    assert_same(page, other)
-    page.get_by_role("checkbox", name=name, exact=True).check()
-    assert_same(page, whole)
+    lefts = {"person": "Simulated annotator 2", "system": "hasty", "criterion": study.criteria[0].text}
+    for kind, name in lefts.items():
+        leave_out(page, name)
+        assert name in page.locator("#left-out").inner_text()
+        other = list_expected(import_apart(without(study, **{kind: name})), SLUG)
+        assert other["pooled"] != whole["pooled"]
+        assert_same(page, other)
+        page.get_by_role("checkbox", name=name, exact=True).check()
+        assert_same(page, whole)
 
 
 def test_readers_find_link_and_save_items(import_apart: Any, open_published: Open, tmp_path: Path) -> None:
@@ -246,14 +243,15 @@ def test_readers_find_link_and_save_items(import_apart: Any, open_published: Ope
     assert len(rows[1]) == 5
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_it_is_accessible_and_fits_a_phone(width: int, import_apart: Any, open_published: Open) -> None:
-    page = open_published(import_apart(load_finished_example(FINISHED)), SLUG, width)
+def test_it_is_accessible_and_fits_a_phone(import_apart: Any, open_published: Open) -> None:
+    page = open_published(import_apart(load_finished_example(FINISHED)), SLUG)
     page.locator(".item summary").first.click()
     page.locator("#choices > summary").click()
     page.locator(".item .draft summary").first.click()
-    assert faults_in_both_themes(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert faults_in_both_themes(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_hostile_texts_stay_texts(import_apart: Any, open_published: Open, tmp_path: Path) -> None:

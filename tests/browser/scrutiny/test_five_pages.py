@@ -96,7 +96,12 @@ def open_lines(page: Page, bench: Bench, name: str, folder: Path) -> None:
         bench.open_bench(page)
 
 
-@pytest.fixture(params=["criteria", "scrutiny", "sheet", "rubrics", "spans"])
+EVERY = ["criteria", "scrutiny", "sheet", "rubrics", "spans"]
+KINDS = pytest.mark.parametrize("lines", ["scrutiny", "sheet", "spans"], indirect=True)
+"""A page of each kind of table: those of criteria and rubrics are of the kind of scrutiny."""
+
+
+@pytest.fixture(params=EVERY)
 def lines(request: pytest.FixtureRequest, browser: Browser, bench: Bench, tmp_path: Path) -> Iterator[Lines]:
     context = browser.new_context(
         viewport={"width": 1600, "height": 1000},
@@ -140,6 +145,7 @@ def test_keyboard(lines: Lines) -> None:
         lines.check_only_version(WORDS)
 
 
+@KINDS
 def test_touch(lines: Lines) -> None:
     lines.text.tap()
     lines.page.keyboard.type(WORDS)
@@ -178,6 +184,7 @@ def compose(page: Page, text: str) -> None:
     session.send("Input.insertText", {"text": text})
 
 
+@KINDS
 def test_input_method(lines: Lines) -> None:
     lines.text.click()
     compose(lines.page, "言葉")
@@ -188,6 +195,7 @@ def test_input_method(lines: Lines) -> None:
         expect(lines.row.locator(".rt-version textarea").first).to_be_focused()
 
 
+@KINDS
 def test_arabic_layout(lines: Lines) -> None:
     session = lines.page.context.new_cdp_session(lines.page)
 

@@ -8,28 +8,13 @@ from playwright.sync_api import expect
 
 from coeval.rules.arms import Design
 from coeval.usecases.scrutiny.steps import get_aliases, mark_instance
-from tests.support.screens.bench import CRITERIA, make_instances
+from tests.support.screens.bench import CRITERIA
 from tests.support.screens.ui_steps import at_step, focused, held_back, press, wait_saved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
     from tests.support.screens.bench import Bench
-
-
-def test_keys_alone_confirm_every_criterion_of_every_instance(page: Page, bench: Bench) -> None:
-    """Of the whole app, over 25 criteria: ``tests/e2e/test_scrutiny.py``."""
-    bench.instances = make_instances(3)
-    bench.criteria = CRITERIA
-    bench.open_bench(page)
-    for n in range(9):
-        press(page, "a", "3", "a", "a", "a", "Control+Enter")
-        wait_saved(page, bench, n + 1)
-    page.locator(".wb-end").wait_for()
-    places = [(one["instance"], one["criterion"]) for one in bench.saved()]
-    order = [bench.step(position) for position in range(1, 4)]
-    assert places == [(step.instance.id, one.id) for step in order if step.instance for one in step.criteria]
-    assert len({one["uid"] for one in bench.saved()}) == 9
 
 
 def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, bench: Bench) -> None:

@@ -35,8 +35,6 @@ TEXTS = pd.DataFrame({"input": ["Why is the sky blue?"], "output": ["Air scatter
     ("protocol", "rungs"),
     [
         ("score-only", {"label", "asked again", ""}),
-        ("analyze-rate", {"label", "asked again", ""}),
-        ("free-text", {"label", "asked again", ""}),
         ("coeval", {"schema", "asked again", ""}),
     ],
 )

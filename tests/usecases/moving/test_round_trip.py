@@ -29,7 +29,7 @@ from tests.support.studies.whole_study import (
     use_every_extension,
 )
 
-STUDIES = int(os.environ.get("COEVAL_ROUND_TRIPS", "20"))
+STUDIES = int(os.environ.get("COEVAL_ROUND_TRIPS", "6"))
 
 
 def new_context(folder: Path, migrated: Path, name: str) -> Context:
