@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
 from coeval.extensions.spans import queries
 from coeval.extensions.spans.queries import SpanSubmission
 from coeval.extensions.spans.typology import Side, Span, load_typology
-from coeval.store.queries import people
-from coeval.usecases.access import Context
-from tests.spans.bench import OUTPUT, SLUG, SOURCE, add_annotator, find, make_span_study
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
+from tests.spans.bench import OUTPUT, SOURCE, add_annotator, find, make_span_study
 from tests.support.screens.axe import faults
 from tests.support.screens.ui_steps import enter, press, wait_a_while
-from tests.support.serving.server import Running
+from tests.support.serving.server import Running, new_context
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -26,31 +29,46 @@ RIGHT_TO_LEFT = "البيت الأحمر يقع على التل 🙂 ويضيء 
 
 @dataclass
 class Desk:
-    """A study with a server; ``open`` shows the tab to an annotator."""
+    """A study on the server of these tests; ``open`` shows its tab to an annotator."""
 
     context: Context
-    url: str = ""
-    made: dict[str, Any] = field(default_factory=dict)
+    url: str
+    slug: str
 
     def open(self, page: Page, name: str = "Ana") -> None:
         enter(page, self.url, name)
-        page.goto(f"{self.url}/?task={SLUG}&tab=spans")
+        page.goto(f"{self.url}/?task={self.slug}&tab=spans")
         page.locator(".sp[data-state=work]").wait_for()
 
     def saves(self) -> list[SpanSubmission]:
+        sql = (
+            "SELECT s.uid FROM spans_submission s JOIN instance i ON i.id = s.instance"
+            " JOIN task t ON t.id = i.task WHERE t.slug = ? ORDER BY s.id"
+        )
         with self.context.store.read() as db:
-            rows = db.conn.execute("SELECT uid FROM spans_submission ORDER BY id").fetchall()
+            rows = db.conn.execute(sql, [self.slug]).fetchall()
             return [one for (uid,) in rows if (one := queries.get_by_uid(db, uid))]
 
 
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Context, str]]:
+    """A server with an owner and two annotators."""
+    context = new_context(tmp_path_factory.mktemp("spans"))
+    sign_in(context, "Olu")
+    for name in ("Ana", "Ben"):
+        add_annotator(context, name)
+    with Running(context) as server:
+        yield context, server.url
+
+
+NUMBERS = itertools.count(1)
+
+
 @pytest.fixture
-def desk(context: Context, request: pytest.FixtureRequest) -> Iterator[Desk]:
-    make_span_study(context, **getattr(request, "param", {}))
-    add_annotator(context, "Ana")
-    with context.store.write() as db:
-        people.ensure_person(db, "Ben")
-    with Running(context) as live:
-        yield Desk(context, live.url)
+def desk(live: tuple[Context, str], request: pytest.FixtureRequest) -> Desk:
+    desk = Desk(*live, f"mt{next(NUMBERS)}")
+    make_span_study(desk.context, slug=desk.slug, **getattr(request, "param", {}))
+    return desk
 
 
 def to_draft(page: Page) -> None:
@@ -178,7 +196,7 @@ def test_a_stale_page_is_told_and_either_version_can_be_kept(page: Page, desk: D
     desk.open(page)
     to_draft(page)
     other = page.context.new_page()
-    other.goto(f"{desk.url}/?task={SLUG}&tab=spans")
+    other.goto(f"{desk.url}/?task={desk.slug}&tab=spans")
     other.locator(".sp[data-state=work]").wait_for()
     to_draft(other)
     press(page, "Shift+A", "Control+Enter")
@@ -214,32 +232,29 @@ def test_on_a_phone_words_are_tapped_or_selected_with_a_finger(desk: Desk, brows
     phone.close()
 
 
-def test_an_owner_chooses_the_typology_on_the_tab(page: Page, context: Context) -> None:
-    from coeval.usecases.sessions import sign_in
-    from coeval.usecases.study_import import import_study
-    from tests.conftest import make_study
-
-    owner = sign_in(context, "Olu")[0]
-    import_study(context, owner, make_study())
-    add_annotator(context, "Ana")
-    with Running(context) as live:
-        enter(page, live.url, "Ana")
-        page.goto(f"{live.url}/?task=demo&tab=spans")
-        page.locator(".wb[data-state=step]").wait_for()
-        page.wait_for_url("**tab=scrutiny")  # the tab opens for annotators once there is a typology
-        enter(page, live.url, "Olu")
-        page.goto(f"{live.url}/?task=demo&tab=spans")
-        page.locator("#spans-choose").click()
-        page.locator(".sp[data-state=work]").wait_for()
+def test_an_owner_chooses_the_typology_on_the_tab(page: Page, live: tuple[Context, str]) -> None:
+    context, url = live
+    import_study(context, OPERATOR, make_study())
+    enter(page, url, "Ana")
+    page.goto(f"{url}/?task=demo&tab=spans")
+    page.locator(".wb[data-state=step]").wait_for()
+    page.wait_for_url("**tab=scrutiny")  # the tab opens for annotators once there is a typology
+    enter(page, url, "Olu")
+    page.goto(f"{url}/?task=demo&tab=spans")
+    page.locator("#spans-choose").click()
+    page.locator(".sp[data-state=work]").wait_for()
 
 
-def test_a_hostile_text_is_only_text(page: Page, context: Context) -> None:
-    evil = "<img src=x onerror=window.hit=1> ${window.hit=1} <script>window.hit=1</script>"
-    make_span_study(context, texts=[(evil, evil)], drafts=[[find(evil, "onerror")]])
-    with Running(context) as live:
-        Desk(context, live.url).open(page)
-        assert page.locator(".sp-text[data-side=output]").inner_text() == evil
-        assert page.evaluate("window.hit") is None
+EVIL = "<img src=x onerror=window.hit=1> ${window.hit=1} <script>window.hit=1</script>"
+
+
+@pytest.mark.parametrize(
+    "desk", [{"texts": [(EVIL, EVIL)], "drafts": [[find(EVIL, "onerror")]]}], indirect=True
+)
+def test_a_hostile_text_is_only_text(page: Page, desk: Desk) -> None:
+    desk.open(page)
+    assert page.locator(".sp-text[data-side=output]").inner_text() == EVIL
+    assert page.evaluate("window.hit") is None
 
 
 LONG = f"{SOURCE} " + "More of the article follows here. " * 150

@@ -1,4 +1,7 @@
-"""axe finds no serious fault on any tab of the study app and of Set-up, nor on the pages around them."""
+"""axe finds no serious fault on any tab of the study app and of Set-up, nor on the pages around them.
+
+What surrounds the tabs is looked at with the first of them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from coeval.ui import gradio_pages
 from coeval.usecases.access import Context
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import ensure_demo
-from tests.support.screens.axe import faults, faults_in_both_themes
+from tests.support.screens.axe import PANEL, faults, faults_in_both_themes
 from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import save, walk
@@ -47,9 +50,9 @@ class Owner:
     page: Any
     url: str
 
-    def faults(self) -> list[str]:
+    def faults(self, within: str = "() => document") -> list[str]:
         settle(self.page)
-        return faults_in_both_themes(self.page)
+        return faults_in_both_themes(self.page, within)
 
     def faults_opened_in_the_dark(self, address: str, wait_for: str) -> list[str]:
         """Those of a page that is dark from its start, once ``wait_for`` is there."""
@@ -85,7 +88,7 @@ def test_every_tab_of_the_study(owner: Owner) -> None:
             page.locator("#agreement-tiles [data-whole=yes]").wait_for()
         if name == "Judge":
             page.locator("#judge-seal p").first.wait_for()
-        by_tab[name] = owner.faults()
+        by_tab[name] = owner.faults(*([PANEL] if by_tab else []))
     owner.open_tab("Agreement")
     page.locator("#agreement-tiles [data-whole=yes]").wait_for()
     sections = page.locator("#agreement-bar input[type=radio]")
@@ -93,7 +96,7 @@ def test_every_tab_of_the_study(owner: Owner) -> None:
         name = str(sections.nth(n).get_attribute("value"))
         sections.nth(n).check(force=True)
         page.locator(f"#agreement-tiles [data-section='{name}'][data-whole=yes]").wait_for(state="attached")
-        by_tab[f"Agreement, {name}"] = owner.faults()
+        by_tab[f"Agreement, {name}"] = owner.faults(PANEL)
     tiles = "#agreement-tiles [data-whole=yes]"
     by_tab["opened in the dark"] = owner.faults_opened_in_the_dark("?tab=agreement", tiles)
     assert not any(by_tab.values()), {name: told for name, told in by_tab.items() if told}
@@ -109,7 +112,7 @@ def test_every_tab_of_set_up(owner: Owner) -> None:
             owner.page.goto(f"{owner.url}/admin/?tab={at}")
             tab.wait_for()
         tab.click()
-        by_tab[name] = owner.faults()
+        by_tab[name] = owner.faults(*([PANEL] if by_tab else []))
     by_tab["opened in the dark"] = owner.faults_opened_in_the_dark("admin/?tab=tasks", "#task-state .card")
     assert not any(by_tab.values()), {name: told for name, told in by_tab.items() if told}
 

@@ -17,13 +17,13 @@ from tests.support.serving.server import Running, new_context
 from tests.support.studies.scored_study import scored
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Running]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Three people scored two criteria; a quarter of it blind; a second version keeps one of the two.
 
     The model gave every other score only when it was asked again.
     """
-    context = new_context(tmp_path)
+    context = new_context(tmp_path_factory.mktemp("basis"))
     owner = sign_in(context, "Olu")[0]
     study = scored(["Ann", "Ben", "Cid"], n_documents=8, blind=2)
     (run,) = study.runs

@@ -16,7 +16,7 @@ from coeval.extensions.judge.model.equivalence import equivalence_test
 from coeval.extensions.judge.runtime.system_differences import compare_systems
 from coeval.extensions.labelling.chances import drawn_difference, drawn_mean
 from coeval.extensions.labelling.corrected_judge import corrected_mean, corrected_share
-from coeval.extensions.rubrics.statistics import mean_score, met_rate
+from coeval.extensions.rubrics.statistics import mean_score
 from coeval.stats import (
     alt_test,
     build_report,
@@ -74,7 +74,6 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "the difference of two systems": compare,
     "an error of a judge": lambda: measure(pd.DataFrame({"document": DOCUMENT, "human": SAME, "score": SAME + 1})).rmse,
     "a mean over documents": lambda: mean_over_documents(pd.Series(SAME), pd.Series(DOCUMENT)),
-    "a rate of rubrics": lambda: met_rate([(1.0, str(n)) for n in range(N)]),
     "a score of rubrics": lambda: mean_score([(1.0, str(n)) for n in range(N)], "people"),
     "effects of drafts": lambda: draft_account_section(make_frames(DRAFTED)),
     "alpha": lambda: krippendorff_alpha(CONSTANT),
