@@ -24,17 +24,15 @@ from coeval.extensions.judge.learning.audit import (
     find_mark,
     tell_audit,
 )
-from coeval.extensions.judge.learning.biases import Bias, find_biases
+from coeval.extensions.judge.learning.biases import PAIR, Bias, find_biases
 from coeval.extensions.judge.seal import require_seal
 from coeval.extensions.judge.seal_types import Part
 from coeval.llm.client.completions import answer_of
 from coeval.stats.estimates import spell
-from coeval.stats.frames import StudyFrames
 from coeval.store.queries import criteria, drafts, tasks
 from coeval.store.queries.calls import StoredLedger
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
 from coeval.usecases.drafting.preparation import Beside
-from coeval.usecases.reports.statistics import get_statistic
 
 MOST = 50
 """Largest number of outputs whose requests are looked up in the ledger."""
@@ -104,18 +102,6 @@ class Audit:
         return spell(parts)
 
 
-@dataclass(frozen=True)
-class ReadWork:
-    """The statistic of people's active minutes for an output, None if unknown, and the comparisons by some runs."""
-
-    runs: tuple[str, ...]
-
-    def __call__(self, study: StudyFrames) -> tuple[float | None, pd.DataFrame]:
-        seconds = study.scores.groupby(["annotator", "instance"])["active_seconds"].sum(min_count=1).dropna()
-        pairs = study.comparisons[study.comparisons["run_label"].isin(self.runs)]
-        return float(seconds.mean()) / 60 if len(seconds) else None, pairs
-
-
 @use_case(TEAM)
 def audit_run(context: Context, person: Person, slug: str, run: str = "", cut: float | None = None) -> Audit:
     """Return the audit of a run against people's scores of the dev part; it reads no sealed score.
@@ -137,15 +123,16 @@ def audit_run(context: Context, person: Person, slug: str, run: str = "", cut: f
         judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV)
         instances = {each.external_id: each for each in tasks.list_instances(db, task.id)}
         examples = criteria.list_run_examples(db, task.id).get(chosen_run.id, ())
+        model = chosen_run.model
+        alike = [r.label for r in runs if r.id == chosen_run.id or model and r.model == model]
+        pairs = pd.DataFrame(queries_seal.list_pairs(db, task.id, alike), columns=[*PAIR, "preference"])
+        minutes = queries_seal.mean_minutes(db, task.id, current.id, seal)
     chosen = choose_labels(people, judged, current)
     audits = audit_judge(chosen.labels, chosen_run.label, cut=cut, judged=len(instances))
     if not audits:
         raise InputError(
             f"People and the run “{chosen_run.label[:80]}” scored no line of the dev part in common."
         )
-    model = chosen_run.model
-    alike = tuple(each.label for each in runs if each.id == chosen_run.id or model and each.model == model)
-    minutes, pairs = get_statistic(context, person, slug, ReadWork(alike), tables=("comparisons",))
     outputs = {name: each.output for name, each in instances.items()}
     names = list(dict.fromkeys(line.instance for line in judged if line.judge == chosen_run.label))
     sample = [instances[name] for name in names[:: max(len(names) // MOST, 1)][:MOST]]

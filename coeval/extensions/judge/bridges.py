@@ -67,7 +67,7 @@ def bridge_judges(
             raise InputError("Both files hold the same judge: a bridge needs two different judges.")
         table = _read_items(db, task, current, seal, ends)
     bridges = tell_orders([bridge_criterion(name, _pick(table, name)) for name in current_texts(current)])
-    if all(one.design is Design.NONE for one in bridges):
+    if all(item.design is Design.NONE for item in bridges):
         raise InputError(f"There is no bridge: {bridges[0].reason}.")
     bridge = add_words(
         Bridge(made_at=now(), task=task.name, old=judges[0], new=judges[1], by_criterion=bridges)
@@ -118,7 +118,7 @@ def current_texts(current: CriteriaSet) -> list[str]:
 def _find_end(db: Database, seal: Seal, judge: JudgeFile | int) -> End:
     if isinstance(judge, JudgeFile):
         return End(judge.name, tuple(sorted(asking.judge for asking in judge.judges)), judge.fitted)
-    stored = next((one for one in queries_seal.list_fitted(db, seal.id) if one.id == judge), None)
+    stored = next((fitted for fitted in queries_seal.list_fitted(db, seal.id) if fitted.id == judge), None)
     if stored is None:
         raise NotFoundError("There is no such fitted judge in this task.")
     frozen = read_frozen(stored)
@@ -156,8 +156,8 @@ def _read_items(
     judged = [line for part in Part for line in queries_seal.list_judged(db, task.id, current.id, seal, part)]
     table = pd.DataFrame(
         [
-            (one.external_id, document_of(one), one.system, criterion)
-            for one in instances
+            (instance.external_id, document_of(instance), instance.system, criterion)
+            for instance in instances
             for criterion in current_texts(current)
         ],
         columns=["instance", "document", "system", "criterion"],
@@ -168,24 +168,24 @@ def _read_items(
     salt = get_file_salt(seal)
     taught = {example.document for end in ends for example in end.fitted.examples}
     marks = {document: mark_document(document, salt) for document in table["document"].unique()}
-    people = people[~people["document"].map(lambda one: marks.get(one) in taught)]
+    people = people[~people["document"].map(lambda item: marks.get(item) in taught)]
     return table.merge(people[[*KEYS, "people"]], on=KEYS, how="left")
 
 
 def _score(judged: Sequence[JudgedLine], end: End) -> pd.DataFrame:
     """Return a judge's uncalibrated score of each line."""
-    own = [line for line in judged if line.judge in end.members and line.score is not None]
-    if not own:
+    lines = [line for line in judged if line.judge in end.members and line.score is not None]
+    if not lines:
         raise InputError(f"The judge “{end.name[:80]}” has scored no output of this task.")
-    return end.fitted.apply(build_judges(own))[[*KEYS, "raw"]]
+    return end.fitted.apply(build_judges(lines))[[*KEYS, "raw"]]
 
 
 def _read_people(
     db: Database, task: Task, current: CriteriaSet, seal: Seal, judged: Sequence[JudgedLine]
 ) -> pd.DataFrame:
     """Return people's mean of each open line: of the dev part, and of sealed lines that an opening read."""
-    given = queries_seal.list_dev_labels(db, task.id, current.id, seal)
-    dev = people_lines(choose_labels(given, [], current).labels)[[*KEYS, "document", "human"]]
+    labels = queries_seal.list_dev_labels(db, task.id, current.id, seal)
+    dev = people_lines(choose_labels(labels, [], current).labels)[[*KEYS, "document", "human"]]
     opened: dict[tuple[str, str], float] = {}
     for opening in queries_seal.list_openings(db, seal.id):
         lines: list[dict[str, Any]] = json.loads(opening.labels)
@@ -193,10 +193,10 @@ def _read_people(
     rows = []
     if opened:
         salt = get_file_salt(seal)
-        for one in tasks.list_instances(db, task.id):
-            mark = mark_output(one, salt)
+        for instance in tasks.list_instances(db, task.id):
+            mark = mark_output(instance, salt)
             rows += [
-                (one.external_id, criterion, document_of(one), opened[mark, criterion])
+                (instance.external_id, criterion, document_of(instance), opened[mark, criterion])
                 for criterion in current_texts(current)
                 if (mark, criterion) in opened
             ]
@@ -207,6 +207,6 @@ def _read_people(
 
 
 def _pick(table: pd.DataFrame, criterion: str) -> Items:
-    own = table[table["criterion"] == criterion]
-    old, new, people = (own[name].to_numpy(dtype=float) for name in ("old", "new", "people"))
-    return Items(own["document"].tolist(), own["system"].tolist(), old, new, people)
+    rows = table[table["criterion"] == criterion]
+    old, new, people = (rows[name].to_numpy(dtype=float) for name in ("old", "new", "people"))
+    return Items(rows["document"].tolist(), rows["system"].tolist(), old, new, people)

@@ -88,10 +88,10 @@ def certify(
         ready = _prepare(db, slug, asked_again=asked_again)
         _check_confirmed(ready, typed)
         # No sealed label has been read so far. The judge and its scores of these documents are fixed.
-        opening, given = queries_seal.open_seal(
+        opening, labels = queries_seal.open_seal(
             db, task.id, ready.criteria.id, ready.seal, ready.frozen.hash, person.name
         )
-    sealed = choose_labels(given, ready.judged, ready.criteria)
+    sealed = choose_labels(labels, ready.judged, ready.criteria)
     heard = sealed.labels.by_judges(ready.frozen.members).judges
     scores = ready.frozen.fitted.apply(heard)
     certificate = _write(task.name, ready, opening, sealed, scores, margin)
@@ -171,7 +171,7 @@ def _write(
         arms=sealed.arms,
         leaned=sealed.leaned,
         opening=opening.number,
-        earlier=tuple(EarlierOpening(at=one.opened_at, judge=one.judge_hash) for one in ready.openings),
+        earlier=tuple(EarlierOpening(at=item.opened_at, judge=item.judge_hash) for item in ready.openings),
         share=ready.seal.share,
         sealed_at=ready.seal.sealed_at,
         dev_documents=ready.documents[Part.DEV],

@@ -271,8 +271,8 @@ def _gate(options: argparse.Namespace) -> None:
     bridge = None
     if options.across:
         bridge, old = load_bridge(options.across[0], judge.file), load_scored(options.across[1], terms.old)
-        instances = [one for one in instances if one.system == terms.new]
-    terms.check([one.system for one in instances] + [terms.old] * bool(bridge))
+        instances = [instance for instance in instances if instance.system == terms.new]
+    terms.check([instance.system for instance in instances] + [terms.old] * bool(bridge))
     table = _score(judge, instances, options)
     table = join_across(table, old, bridge) if bridge else add_people(table, judge.file, instances, labels)
     gate = hold_gate(table, judge.file, terms, bridge)

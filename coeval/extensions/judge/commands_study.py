@@ -175,16 +175,16 @@ def _examples(context: Context, options: argparse.Namespace) -> None:
     chosen = propose_examples(context, OPERATOR, options.task, options.run, options.number)
     if not options.take:
         rows = [
-            {"number": n, "criterion": one.criterion, "score": one.example.score, "drafted": one.drafted,
-             "why": one.why, "reason": one.example.reason, "input": one.example.input, "output": one.example.output}
-            for n, one in enumerate(chosen, 1)
+            {"number": n, "criterion": pick.criterion, "score": pick.example.score, "drafted": pick.drafted,
+             "why": pick.why, "reason": pick.example.reason, "input": pick.example.input, "output": pick.example.output}
+            for n, pick in enumerate(chosen, 1)
         ]  # fmt: skip
         if options.json:
             print_json(rows)
             return
         _print_csv(rows, ("number", "criterion", "score", "drafted", "why", "reason", "input", "output"))
         return
-    keys = [one.key for n, one in enumerate(chosen, 1) if n in options.take]
+    keys = [pick.key for n, pick in enumerate(chosen, 1) if n in options.take]
     settings = take_examples(context, OPERATOR, options.task, keys, options.run, options.number)
     done = asyncio.run(run_drafting(context, OPERATOR, options.task, settings))
     print(done)
@@ -287,8 +287,10 @@ def _take(context: Context, options: argparse.Namespace) -> None:
 
     _ask_to_replace(options.out, force=options.force, ask=not options.json)
     asks = read_judging_options(options)
-    given = any((options.preset, options.model, options.protocol, options.templates))
-    content = export_judge(context, OPERATOR, options.task, texts=options.texts, asks=asks if given else None)
+    stated = any((options.preset, options.model, options.protocol, options.templates))
+    content = export_judge(
+        context, OPERATOR, options.task, texts=options.texts, asks=asks if stated else None
+    )
     if options.sign:
         content = sign_judge(content, options.sign)
     write_whole(options.out, content)
@@ -355,10 +357,10 @@ def describe_judge(judge: JudgeFile) -> str:
 
     opening = judge.certificate.get("opening") if judge.certificate else None
     maps = judge.fitted.calibration.maps if judge.fitted.calibration else {}
-    texts = "with their texts" if any(one.sample for one in judge.questions) else "as hashes"
+    texts = "with their texts" if any(part.sample for part in judge.questions) else "as hashes"
     parts = [
         f"{len(judge.criteria)} criteria ({len(maps)} calibrated)",
-        f"model {', '.join(dict.fromkeys(one.model for one in judge.judges))}",
+        f"model {', '.join(dict.fromkeys(part.model for part in judge.judges))}",
         f"the certificate of opening {opening}" if opening else "no certificate",
         f"{len(judge.labels)} scores by people",
         f"{len(judge.questions)} questions {texts}",

@@ -41,32 +41,32 @@ def read_corrections(
         for line in judged
         if line.judge == run.label and line.score is not None
     }
-    given = [
-        one
-        for one in queries_seal.list_dev_labels(db, task.id, current.id, seal)
-        if (one.instance, one.criterion) in drafted
+    labels = [
+        label
+        for label in queries_seal.list_dev_labels(db, task.id, current.id, seal)
+        if (label.instance, label.criterion) in drafted
     ]
     reasons = list_dev_reasons(db, task.id, current.id, seal)
-    texts = tasks.get_instances_by_external_id(db, task.id, dict.fromkeys(one.instance for one in given))
+    texts = tasks.get_instances_by_external_id(db, task.id, dict.fromkeys(label.instance for label in labels))
     names = list_names(db)
     return tuple(
         Correction(
-            one.instance,
-            one.document,
-            one.criterion,
-            texts[one.instance].input,
-            texts[one.instance].output,
-            drafted[one.instance, one.criterion],
-            one.score,
-            hide_names(reasons.get((one.person, one.instance, one.criterion), ""), names),
+            label.instance,
+            label.document,
+            label.criterion,
+            texts[label.instance].input,
+            texts[label.instance].output,
+            drafted[label.instance, label.criterion],
+            label.score,
+            hide_names(reasons.get((label.person, label.instance, label.criterion), ""), names),
         )
-        for one in given
+        for label in labels
     )
 
 
 def list_names(db: Database) -> Collection[str]:
     """Return the names of everybody in the database, which the model must not see."""
-    return [one.name for one in people.list_people(db)]
+    return [person.name for person in people.list_people(db)]
 
 
 # People choose examples from corrections, check them, and put them into the questions of a new run.
@@ -88,14 +88,14 @@ class ProposedExample:
     @property
     def why(self) -> str:
         """Return the reason why it was chosen, in one sentence."""
-        given, drafted = self.example.score, self.drafted
+        score, drafted = self.example.score, self.drafted
         apart = (
             "people agreed with the judge: it shows a score that needs little correction"
-            if given == drafted
-            else f"{abs(given - drafted):g} from what the judge said"
+            if score == drafted
+            else f"{abs(score - drafted):g} from what the judge said"
         )
         said = "with a reason" if self.example.reason else "no reason given"
-        return f"The judge said {drafted:g}, people {given:g}: {apart}; {said}."
+        return f"The judge said {drafted:g}, people {score:g}: {apart}; {said}."
 
 
 @use_case(OWNERS)
@@ -132,17 +132,17 @@ def take_examples(
     with context.store.write() as db:
         task = require_task(db, slug)
         current, base = require_criteria(db, task), _choose_base(db, task, judge)
-        proposed = {one.key: one for one in _propose(db, task, current, base, number)}
+        proposed = {item.key: item for item in _propose(db, task, current, base, number)}
         unknown = set(keys) - proposed.keys()
         if unknown:
             raise InputError("The examples for this judge and this number have changed: choose them again.")
-        taken = [one for key, one in proposed.items() if key in keys]
+        taken = [example for key, example in proposed.items() if key in keys]
         if not taken:
             raise InputError("No example is ticked: tick some, or keep the judge without examples.")
         settings = rebuild_settings(task, current, base)
         settings = replace(settings, label=_name_run(db, task, base, len(taken)))
         run = prepare_run(context, person, slug, settings).run
-        stored = [(one.document, one.example.model_dump_json()) for one in taken]
+        stored = [(example.document, example.example.model_dump_json()) for example in taken]
         criteria.record_examples(db, run.id, base.id, stored)
     return settings
 
@@ -163,8 +163,8 @@ def _propose(db: Database, task: Task, current: CriteriaSet, base: Run, number: 
         raise InputError(
             f"The protocol {protocol.name} takes no examples: choose a run with another protocol."
         )
-    known = read_corrections(db, task, current, seal, base)
-    if not known:
+    corrections = read_corrections(db, task, current, seal, base)
+    if not corrections:
         raise NotFoundError(
             f"Nobody has scored a dev document that “{base.label}” has drafted. Examples need people's "
             "scores, so have some of these documents scrutinised first."
@@ -173,7 +173,7 @@ def _propose(db: Database, task: Task, current: CriteriaSet, base: Run, number: 
     return [
         _describe(correction, salt)
         for criterion in current.criteria
-        for correction in choose_corrections(known, criterion.text, number, salt)
+        for correction in choose_corrections(corrections, criterion.text, number, salt)
     ]
 
 
@@ -225,8 +225,8 @@ async def propose_wording(
         seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
         chosen = _find_criterion(current, criterion, slug)
         run = choose_run(tuple(drafts.list_runs(db, task.id)), judge, slug)
-        known = read_corrections(db, task, current, seal, run)
-        before = [one for one in queries_wordings.list_wordings(db, task.id) if one.criterion == chosen.id]
+        corrections = read_corrections(db, task, current, seal, run)
+        before = [item for item in queries_wordings.list_wordings(db, task.id) if item.criterion == chosen.id]
         still_open = _find_open(db, task, chosen)
     if still_open is not None:
         return still_open
@@ -234,7 +234,7 @@ async def propose_wording(
     options = JudgeOptions(named, max_tokens=max_tokens, templates=find_templates(templates))
     async with build_runner(context, concurrency=1) as runner:
         made = await ask_until_new(
-            runner, lambda ask: ask_for_wording(ask, task, chosen, known, options, sample=len(before))
+            runner, lambda ask: ask_for_wording(ask, task, chosen, corrections, options, sample=len(before))
         )
     if not made.changes:
         raise InputError(
@@ -251,17 +251,17 @@ async def propose_wording(
 
 def _find_open(db: Database, task: Task, criterion: Criterion) -> Wording | None:
     """Return the open wording of a criterion."""
-    known = queries_wordings.list_wordings(db, task.id)
-    return next((one for one in known if one.criterion == criterion.id and one.taken is None), None)
+    wordings = queries_wordings.list_wordings(db, task.id)
+    return next((item for item in wordings if item.criterion == criterion.id and item.taken is None), None)
 
 
 def _find_criterion(current: CriteriaSet, text: str, slug: str) -> Criterion:
-    found = next((one for one in current.criteria if one.text == text), None)
-    if found is None:
+    match = next((criterion for criterion in current.criteria if criterion.text == text), None)
+    if match is None:
         raise NotFoundError(
             f"The criteria of “{slug}” do not include “{text[:60]}”: choose a criterion of the set."
         )
-    return found
+    return match
 
 
 @use_case(OWNERS)
@@ -279,7 +279,7 @@ def take_wording(context: Context, person: Person, slug: str, wording: int) -> b
     with context.store.write() as db:
         task = require_task(db, slug)
         taken, current = _require_open(db, task, wording), require_criteria(db, task)
-        criterion = next((one for one in current.criteria if one.id == taken.criterion), None)
+        criterion = next((item for item in current.criteria if item.id == taken.criterion), None)
         if criterion is None:
             raise NotFoundError(
                 f"“{taken.before[:80]}” is no longer in the criteria set: have the model examine its "
@@ -316,12 +316,14 @@ def leave_wording(context: Context, person: Person, slug: str, wording: int) -> 
 
 
 def _require_open(db: Database, task: Task, wording: int) -> Wording:
-    found = queries_wordings.get_wording(db, task.id, wording)
-    if found is None:
+    proposal = queries_wordings.get_wording(db, task.id, wording)
+    if proposal is None:
         raise NotFoundError(f"“{task.slug}” has no proposed wording {wording}: reload the page.")
-    if found.taken is not None:
-        raise InputError(f"That wording was already {'taken' if found.taken else 'left'}: reload the page.")
-    return found
+    if proposal.taken is not None:
+        raise InputError(
+            f"That wording was already {'taken' if proposal.taken else 'left'}: reload the page."
+        )
+    return proposal
 
 
 def _put_in_place(db: Database, task: Task, current: CriteriaSet, taken: Wording) -> list[Proposal]:
@@ -333,13 +335,13 @@ def _put_in_place(db: Database, task: Task, current: CriteriaSet, taken: Wording
     voted = (
         criteria.list_proposals(db, head["id"])
         if head and head["open"]
-        else [Proposal(one.text, one.origin) for one in current.criteria]
+        else [Proposal(criterion.text, criterion.origin) for criterion in current.criteria]
     )
-    if not any(one.text == taken.before for one in voted):
+    if not any(item.text == taken.before for item in voted):
         raise InputError(
             f"“{taken.before[:80]}” is not among the criteria of the open vote: end the vote first, or "
             "propose the wording there."
         )
     note = "a sharper wording from people's corrections"
     new = Proposal(taken.text, Origin.LLM, note=note)
-    return [new if one.text == taken.before else one for one in voted]
+    return [new if item.text == taken.before else item for item in voted]

@@ -54,11 +54,11 @@ def name_person(number: int) -> str:
     return f"person {number}"
 
 
-def _build_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria: CriteriaSet) -> Labels:
+def _build_labels(labels: Sequence[Label], judged: Sequence[JudgedLine], criteria: CriteriaSet) -> Labels:
     people = pd.DataFrame(
         [
-            (one.instance, one.document, one.system, one.criterion, name_person(one.person), one.score)
-            for one in given
+            (row.instance, row.document, row.system, row.criterion, name_person(row.person), row.score)
+            for row in labels
         ],
         columns=list(PEOPLE),
     )
@@ -122,13 +122,13 @@ def fit_judge(
         queries_seal.add_newcomers(db, task.id, require_seal(db, task.id, slug))
         dev = _read_dev(db, task, slug, asked_again=asked_again)
     start = choose_run(dev.runs, judge, slug)
-    known = dev.chosen.labels
-    if known.people.empty:
+    labels = dev.chosen.labels
+    if labels.people.empty:
         raise InputError(
             "Nobody has scored a document of the dev part yet. A judge learns from people's scores, so "
             "have some of these documents scrutinised first."
         )
-    if start.label not in set(known.judges.loc[known.judges["score"].notna(), "judge"]):
+    if start.label not in set(labels.judges.loc[labels.judges["score"].notna(), "judge"]):
         raise InputError(
             f"The run “{start.label}” has not scored any document of the dev part in its first answers: draft with it "
             "first."
@@ -142,21 +142,21 @@ def fit_judge(
 
 def _read_dev(db: Database, task: Task, slug: str, *, asked_again: bool) -> DevStudy:
     seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
-    given = queries_seal.list_dev_labels(db, task.id, current.id, seal)
+    people = queries_seal.list_dev_labels(db, task.id, current.id, seal)
     judged = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV, asked_again=asked_again)
     runs, examples = tuple(drafts.list_runs(db, task.id)), criteria.list_run_examples(db, task.id)
-    return DevStudy(seal, runs, choose_labels(given, judged, current), examples)
+    return DevStudy(seal, runs, choose_labels(people, judged, current), examples)
 
 
 def _learn(dev: DevStudy, start: Run, wishes: Wishes) -> tuple[Run, Study]:
     """Return the run that the judge starts from, and the learned parts."""
-    known, shown = dev.chosen.labels, dev.examples.get(start.id, ())
-    plain = known.by_judges(dev.plain)
+    labels, shown = dev.chosen.labels, dev.examples.get(start.id, ())
+    plain = labels.by_judges(dev.plain)
     if not shown:
         return start, learn(plain, wishes, start.label)
     base = next(run for run in dev.runs if run.id == shown[0].base)
-    examples = tuple(Example.model_validate_json(one.json) for one in shown)
-    asked = known.by_judges([start.label])
+    examples = tuple(Example.model_validate_json(example.json) for example in shown)
+    asked = labels.by_judges([start.label])
     study = learn_beside_examples(plain, asked, examples, judge=base.label, wishes=wishes)
     return (start if study.fitted.examples else base), study
 
@@ -196,15 +196,15 @@ def choose_run(runs: tuple[Run, ...], label: str, slug: str) -> Run:
 def _freeze(dev: DevStudy, start: Run, study: Study) -> FrozenJudge:
     members = list_members(study.fitted, start.label)
     heard = [run for run in dev.runs if run.label in members]
-    known = dev.chosen.labels
+    labels = dev.chosen.labels
     return FrozenJudge(
         judge=start.label,
         members=members,
         models=tuple(dict.fromkeys(run.model for run in heard)),
         prompts=tuple(dict.fromkeys(run.prompt_hash for run in heard if len(run.prompt_hash) == 64)),
         fitted=study.fitted,
-        dev=describe_dev(known, study, dev.chosen.arms, dev.chosen.leaned, hash_table(known.people)),
-        baselines=describe_baselines(known),
+        dev=describe_dev(labels, study, dev.chosen.arms, dev.chosen.leaned, hash_table(labels.people)),
+        baselines=describe_baselines(labels),
         tried=describe_tried(study),
         before=as_number(study.before.rmse),
         after=as_number(study.after.rmse),

@@ -134,7 +134,7 @@ def export_judge(
     with context.store.read() as db:
         task = require_task(db, slug)
         file = _build_file(db, task, require_seal(db, task.id, slug), asks, texts=texts)
-        names = [one.name for one in people.list_people(db)]
+        names = [item.name for item in people.list_people(db)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "judge.json"
         write_judge(path, file, names=names, secrets=[key for key in (context.settings.api_key,) if key])
@@ -148,7 +148,7 @@ def _build_file(db: Database, task: Task, seal: Seal, asks: RunSettings | None, 
     frozen = read_frozen(stored)
     runs = [run for run in drafts.list_runs(db, task.id) if run.label in frozen.members]
     asking = {run.label: _find_protocol(task, current, run, asks) for run in runs}
-    shown = {label: show_examples(one, frozen.fitted.examples) for label, one in asking.items()}
+    shown = {label: show_examples(item, frozen.fitted.examples) for label, item in asking.items()}
     opening = find_opening(queries_seal.list_openings(db, seal.id), frozen)
     certificate = (
         name_bridge(db, seal, Certificate.model_validate_json(opening.certificate)) if opening else None
@@ -158,7 +158,7 @@ def _build_file(db: Database, task: Task, seal: Seal, asks: RunSettings | None, 
         made_at=now(),
         salt=get_file_salt(seal),
         task=describe_task(task),
-        criteria=tuple(describe_criterion(one) for one in current.criteria),
+        criteria=tuple(describe_criterion(criterion) for criterion in current.criteria),
         judges=tuple(
             describe_asking(
                 run.label,
@@ -170,7 +170,7 @@ def _build_file(db: Database, task: Task, seal: Seal, asks: RunSettings | None, 
         ),
         fitted=frozen.fitted,
         certificate=certificate.model_dump(mode="json") if certificate else None,
-        labels=tuple(Label.model_validate(one) for one in json.loads(opening.labels)) if opening else (),
+        labels=tuple(Label.model_validate(item) for item in json.loads(opening.labels)) if opening else (),
         questions=tuple(_questions(db, task, current, seal, shown, runs, texts=texts)),
         hashes=Hashes(data=frozen.dev.labels, code=__version__),
     )
@@ -190,7 +190,7 @@ def _find_protocol(task: Task, current: CriteriaSet, run: Run, asks: RunSettings
 def find_opening(openings: Sequence[Opening], frozen: FrozenJudge) -> Opening | None:
     """Return the newest opening that certified this judge."""
     return next(
-        (one for one in reversed(openings) if one.certificate and one.judge_hash == frozen.hash), None
+        (each for each in reversed(openings) if each.certificate and each.judge_hash == frozen.hash), None
     )
 
 
@@ -217,5 +217,5 @@ def _questions(
     salt = get_file_salt(seal)
     for run in runs:
         for name, instance in instances.items():
-            given = scores.get((run.label, name), {})
-            yield from describe_questions(run.label, asking[run.label], instance, given, salt, texts=texts)
+            answers = scores.get((run.label, name), {})
+            yield from describe_questions(run.label, asking[run.label], instance, answers, salt, texts=texts)

@@ -94,7 +94,7 @@ class SuppliedBox(Panel):
                 self.model = gr.Textbox(label="Model of the judge", max_length=200, elem_id="supplied-model")
                 presets = [
                     ("CoEval’s own prompts", ""),
-                    *((one.title, name) for name, one in PRESETS.items()),
+                    *((preset.title, name) for name, preset in PRESETS.items()),
                 ]
                 self.preset = gr.Dropdown(presets, value="", label="It asks as", elem_id="supplied-preset")
             self.link = View(elem_id="supplied-link")

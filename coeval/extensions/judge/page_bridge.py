@@ -34,16 +34,16 @@ def bridge_view(bridge: Bridge | None, slug: str) -> list[Node]:
         if len(rows) > 1:
             cells = [list(row) for row in rows[1:]]
             shown += [el("h4", title), scrolling(title, table(list(rows[0]), cells))]
-    linked = [one for one in bridge.by_criterion if one.design is not Design.NONE]
+    linked = [part for part in bridge.by_criterion if part.design is not Design.NONE]
     shown.append(el("details", el("summary", "Links and favoured systems"), *map(_links_view, linked)))
     shown.append(el("details", el("summary", "Paragraph for a paper"), el("p", bridge.paragraph)))
     file = el("a", "The bridge as JSON", href=f"download/{slug}/judge/bridge.json", download="")
     return [*shown, el("p.ways", file)]
 
 
-def _links_view(one: CriterionBridge) -> Node:
-    parts: list[Node] = [el("h4", one.criterion)]
-    for link in one.links:
+def _links_view(part: CriterionBridge) -> Node:
+    parts: list[Node] = [el("h4", part.criterion)]
+    for link in part.links:
         title = f"Link of the {link.side} judge"
         points = [[number(point.score), spell_number(point.linked)] for point in link.points]
         parts += [

@@ -33,14 +33,14 @@ def examples_view(proposed: Sequence[ProposedExample]) -> list[Node]:
     return [
         el(
             "section.sample",
-            el("h4", f"Example {n}: {one.criterion}"),
-            el("p.note", one.why),
-            el("pre", shorten_middle(one.example.input, SHOWN_TEXT)),
-            el("pre", shorten_middle(one.example.output, SHOWN_TEXT)),
-            el("p", f"Score by people: {one.example.score:g}"),
-            el("p", f"Why: {one.example.reason}") if one.example.reason else None,
+            el("h4", f"Example {n}: {example.criterion}"),
+            el("p.note", example.why),
+            el("pre", shorten_middle(example.example.input, SHOWN_TEXT)),
+            el("pre", shorten_middle(example.example.output, SHOWN_TEXT)),
+            el("p", f"Score by people: {example.example.score:g}"),
+            el("p", f"Why: {example.example.reason}") if example.example.reason else None,
         )
-        for n, one in enumerate(proposed, 1)
+        for n, example in enumerate(proposed, 1)
     ]
 
 
@@ -103,8 +103,8 @@ def people_view(frozen: FrozenJudge | None, deferred: Deferred | None, asking: A
         shown.append(el("p.banner", now))
     if deferred.lines:
         rows = [
-            [one.instance, one.criterion, _number(one.score), _number(one.confidence)]
-            for one in deferred.lines[:SHOWN_LINES]
+            [line.instance, line.criterion, _number(line.score), _number(line.confidence)]
+            for line in deferred.lines[:SHOWN_LINES]
         ]
         head = f"The list: {counted(len(deferred.lines), 'line')}, the least sure first"
         if len(deferred.lines) > SHOWN_LINES:
@@ -169,10 +169,12 @@ class ExamplesBox(Panel):
         }
 
     def _chosen(self, proposed: list[corrections.ProposedExample]) -> Update:
-        names = [(f"Example {n}", one.key) for n, one in enumerate(proposed, 1)]
+        names = [(f"Example {n}", example.key) for n, example in enumerate(proposed, 1)]
         return {
             self.shown: examples_view(proposed) if proposed else None,
-            self.keys: gr.CheckboxGroup(names, value=[one.key for one in proposed], visible=bool(proposed)),
+            self.keys: gr.CheckboxGroup(
+                names, value=[example.key for example in proposed], visible=bool(proposed)
+            ),
             self.take: gr.Button(visible=bool(proposed)),
         }
 
@@ -222,7 +224,7 @@ class WordingBox(Panel):
     def update(self, state: JudgeState, *, owner: bool) -> Update:
         """Show the box if the task is sealed, with the newest open wording."""
         runs = [run.label for run in state.runs]
-        texts = [one.text for one in state.criteria]
+        texts = [criterion.text for criterion in state.criteria]
         open_to = owner and state.seal is not None and bool(runs and texts)
         return {
             self.box: gr.Accordion(visible=open_to),

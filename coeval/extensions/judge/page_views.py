@@ -108,7 +108,10 @@ def learned_view(frozen: FrozenJudge | None, fitted_at: str) -> list[Node]:
     error = (
         f"Error (RMSE) by cross-validation: {spelled(frozen.before)} before, {spelled(frozen.after)} after."
     )
-    beaten: Cells = [[one.name, f"{one.lines:,}", spelled(one.rmse), one.note] for one in frozen.baselines]
+    beaten: Cells = [
+        [baseline.name, f"{baseline.lines:,}", spelled(baseline.rmse), baseline.note]
+        for baseline in frozen.baselines
+    ]
     return [
         el("p", rest),
         el("h4", "What was kept"),
@@ -123,14 +126,14 @@ def learned_view(frozen: FrozenJudge | None, fitted_at: str) -> list[Node]:
 def _tried_view(frozen: FrozenJudge) -> Node:
     rows: Cells = [
         [
-            one.step,
-            one.words,
-            one.criterion or "all",
-            spelled(one.gain),
-            number(one.p_value) if one.p_value is None or one.p_value >= 0.005 else "< 0.01",
-            el("strong", "kept") if one.kept else one.reason or "another helped more",
+            step.step,
+            step.words,
+            step.criterion or "all",
+            spelled(step.gain),
+            number(step.p_value) if step.p_value is None or step.p_value >= 0.005 else "< 0.01",
+            el("strong", "kept") if step.kept else step.reason or "another helped more",
         ]
-        for one in frozen.tried
+        for step in frozen.tried
     ]
     note = (
         "Each candidate is compared with the previous judge, on documents that it did not learn "
@@ -171,13 +174,13 @@ def opening_view(state: JudgeState) -> list[Node]:
     if times:
         rows: Cells = [
             [
-                str(one.number),
-                one.opened_at[:16].replace("T", " "),
-                one.opened_by,
-                el("code", one.judge_hash[:12]),
-                "certificate" if one.certificate else "opened without a result",
+                str(opening.number),
+                opening.opened_at[:16].replace("T", " "),
+                opening.opened_by,
+                el("code", opening.judge_hash[:12]),
+                "certificate" if opening.certificate else "opened without a result",
             ]
-            for one in state.openings
+            for opening in state.openings
         ]
         shown.append(scrolling("Openings", table(["Opening", "When (UTC)", "By", "Judge", "Outcome"], rows)))
     return shown
@@ -212,7 +215,7 @@ def certificate_view(state: JudgeState, slug: str, *, owner: bool) -> list[Node]
         else None
     )
     warn = newest.people.leaned or newest.opening > 1
-    first = el("div.banner.warn" if warn else "div.banner", *(el("p", one) for one in newest.findings[:2]))
+    first = el("div.banner.warn" if warn else "div.banner", *(el("p", item) for item in newest.findings[:2]))
     return [
         *([stale] if stale else []),
         first,

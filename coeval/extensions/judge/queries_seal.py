@@ -8,7 +8,7 @@ first.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coeval.clock import now
@@ -113,7 +113,7 @@ def list_strata(db: Database, task: int) -> dict[str, Stratum]:
         systems.setdefault(row["document"], set()).add(row["system"])
         labelled, unaided = scored.get(row["document"], (0, 0))
         scored[row["document"]] = (labelled | row["labelled"], unaided | row["unaided"])
-    return {name: (*map(str, scored[name]), *sorted(own)) for name, own in systems.items()}
+    return {name: (*map(str, scored[name]), *sorted(system)) for name, system in systems.items()}
 
 
 @empty_before_use("judge", lambda: None)
@@ -369,8 +369,35 @@ def list_unscored_lines(db: Database, task: int, criteria_set: int) -> dict[tupl
         " WHERE i.task = :task AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.instance = i.id"
         " AND s.criterion = c.id) ORDER BY i.position, m.position"
     )
-    found = rows(db, sql, {"task": task, "criteria_set": criteria_set})
-    return {(row["external_id"], row["text"]): (row["instance"], row["criterion"]) for row in found}
+    listed = rows(db, sql, {"task": task, "criteria_set": criteria_set})
+    return {(row["external_id"], row["text"]): (row["instance"], row["criterion"]) for row in listed}
+
+
+PAIRS = f"""
+SELECT r.label AS run_label, c.text AS criterion, {DOCUMENT} AS document, i.external_id AS first,
+  b.external_id AS second, p.preference
+FROM current_comparison p
+JOIN run r ON r.id = p.run AND r.task = :task
+JOIN instance i ON i.id = p.first
+JOIN instance b ON b.id = p.second
+JOIN criterion c ON c.id = p.criterion
+"""
+
+
+def list_pairs(db: Database, task: int, runs: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the comparisons of two outputs by the runs with these labels."""
+    return [row for row in rows(db, PAIRS, {"task": task}) if row["run_label"] in runs]
+
+
+def mean_minutes(db: Database, task: int, criteria_set: int, seal: Seal) -> float | None:
+    """Return people's mean active minutes for an output of the dev part, None if no time is recorded."""
+    sql = (
+        "SELECT sum(s.active_ms) AS total, count(DISTINCT s.annotator || ' ' || s.instance) AS outputs"
+        f" {LABELLED} AND s.active_ms IS NOT NULL"
+    )
+    values = {"task": task, "criteria_set": criteria_set, "seal": seal.id, "part": str(Part.DEV)}
+    row = get_row(db, sql, values)
+    return row["total"] / row["outputs"] / 60_000 if row and row["outputs"] else None
 
 
 REASONS = f"""

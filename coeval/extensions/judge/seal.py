@@ -46,10 +46,10 @@ def seal_task(context: Context, person: Person, slug: str, share: float = SHARE)
         )
     with context.store.write() as db:
         task = require_task(db, slug)
-        known = queries_seal.get_seal(db, task.id)
-        if known is not None:
+        earlier = queries_seal.get_seal(db, task.id)
+        if earlier is not None:
             raise InputError(
-                f"“{slug}” was sealed by {known.sealed_by} on {known.sealed_at[:10]}. A task can be "
+                f"“{slug}” was sealed by {earlier.sealed_by} on {earlier.sealed_at[:10]}. A task can be "
                 "sealed only once: a new split after somebody saw the labels would prove nothing."
             )
         salt = secrets.token_hex(16)
@@ -100,10 +100,11 @@ def describe_lines(
     lines = (
         people_lines(labels).merge(scores[[*KEYS, "score", "raw"]], on=KEYS).dropna(subset=["score", "raw"])
     )
-    known = tasks.get_instances_by_external_id(db, task.id, dict.fromkeys(lines["instance"]))
+    instances = tasks.get_instances_by_external_id(db, task.id, dict.fromkeys(lines["instance"]))
     salt = get_file_salt(seal)
     marks = {
-        name: (mark_document(document_of(one), salt), mark_output(one, salt)) for name, one in known.items()
+        name: (mark_document(document_of(item), salt), mark_output(item, salt))
+        for name, item in instances.items()
     }
     return [
         Label(

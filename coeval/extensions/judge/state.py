@@ -76,7 +76,7 @@ def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
             frozen,
             stored.fitted_at if stored else "",
             tuple(openings),
-            tuple(_read_certificate(db, seal, one) for one in openings if one.certificate),
+            tuple(_read_certificate(db, seal, judge) for judge in openings if judge.certificate),
             current.criteria if current else (),
             tuple(run for run in runs if run.label in heard and not asked_here(run)),
             get_asking(db, task.id),
@@ -85,7 +85,7 @@ def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
             if current and frozen and frozen.fitted.deferral
             else None,
             _list_open(db, task, current),
-            tuple((one.id, read_frozen(one).judge, one.fitted_at) for one in fitted),
+            tuple((judge.id, read_frozen(judge).judge, judge.fitted_at) for judge in fitted),
             find_bridge(db, seal),
         )
 
@@ -95,9 +95,9 @@ def _read_certificate(db: Database, seal: Seal, opening: Opening) -> Certificate
 
 
 def _list_open(db: Database, task: Task, current: CriteriaSet | None) -> tuple[Wording, ...]:
-    ids = {one.id for one in current.criteria} if current else set()
-    known = queries_wordings.list_wordings(db, task.id)
-    return tuple(one for one in known if one.taken is None and one.criterion in ids)
+    ids = {criterion.id for criterion in current.criteria} if current else set()
+    wordings = queries_wordings.list_wordings(db, task.id)
+    return tuple(item for item in wordings if item.taken is None and item.criterion in ids)
 
 
 @use_case(TEAM)
@@ -111,7 +111,7 @@ def get_certificate(context: Context, person: Person, slug: str, number: int = 0
         task = require_task(db, slug)
         seal = require_seal(db, task.id, slug)
         openings = queries_seal.list_openings(db, seal.id)
-        written = [one for one in openings if one.certificate and number in (0, one.number)]
+        written = [opening for opening in openings if opening.certificate and number in (0, opening.number)]
         if written:
             return _read_certificate(db, seal, written[-1])
     raise NotFoundError(

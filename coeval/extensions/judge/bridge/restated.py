@@ -368,8 +368,8 @@ def _describe_favours(plan: _Plan) -> list[list[Favour]]:
 def _before(plan: _Plan, system: int) -> tuple[float, Side]:
     """Return a system's plain mean by the old judge or, if there is none, by the new one."""
     judge = plan.judges[0] if plan.counts[0, system] else plan.judges[1]
-    own = judge.scores[plan.system == system]
-    return float(np.nanmean(own)), judge.side
+    scores = judge.scores[plan.system == system]
+    return float(np.nanmean(scores)), judge.side
 
 
 def _describe_systems(plan: _Plan) -> Iterable[SystemMean]:
@@ -438,12 +438,12 @@ def tell_orders(bridges: Sequence[CriterionBridge]) -> tuple[CriterionBridge, ..
     If the order of two systems did not change, it is called flipped in at most ``EACH`` of studies, and any pair of a
     study in at most ``FAMILY`` (Holm 1979).
     """
-    raw = [math.nan if pair.p_value is None else pair.p_value for one in bridges for pair in one.pairs]
+    raw = [math.nan if pair.p_value is None else pair.p_value for bridge in bridges for pair in bridge.pairs]
     adjusted = iter(adjust_holm(raw))
     told = []
-    for one in bridges:
+    for bridge in bridges:
         pairs = []
-        for pair in one.pairs:
+        for pair in bridge.pairs:
             p, difference = next(adjusted), pair.restated.value or 0.0
             verdict = Verdict.UNTOLD
             if pair.p_value is not None and pair.p_value <= EACH and p <= FAMILY:
@@ -454,5 +454,5 @@ def tell_orders(bridges: Sequence[CriterionBridge]) -> tuple[CriterionBridge, ..
                 "enough": pair.enough if verdict is Verdict.UNTOLD else None,
             }
             pairs.append(pair.model_copy(update=update))
-        told.append(one.model_copy(update={"pairs": tuple(pairs)}))
+        told.append(bridge.model_copy(update={"pairs": tuple(pairs)}))
     return tuple(told)

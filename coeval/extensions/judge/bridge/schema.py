@@ -154,4 +154,4 @@ class Bridge(Part):
 
     def count(self, verdict: Verdict) -> int:
         """Return the number of pairs with this verdict, over all criteria."""
-        return sum(pair.verdict is verdict for one in self.by_criterion for pair in one.pairs)
+        return sum(pair.verdict is verdict for part in self.by_criterion for pair in part.pairs)

@@ -24,16 +24,18 @@ def add_words(bridge: Bridge) -> Bridge:
 
 
 def _findings(bridge: Bridge) -> Iterator[str]:
-    linked = [one for one in bridge.by_criterion if one.design is not Design.NONE]
+    linked = [part for part in bridge.by_criterion if part.design is not Design.NONE]
     for design in SCALES:
-        names = [f"“{one.criterion}”" for one in linked if one.design is design]
+        names = [f"“{part.criterion}”" for part in linked if part.design is design]
         if names:
             yield _tell_design(design, names)
-    for one in bridge.by_criterion:
-        if one.design is Design.NONE:
-            yield f"On “{one.criterion}” there is no bridge: {one.reason}."
+    for part in bridge.by_criterion:
+        if part.design is Design.NONE:
+            yield f"On “{part.criterion}” there is no bridge: {part.reason}."
     yield tell_orders(bridge)
-    flips = [(one.criterion, pair) for one in linked for pair in one.pairs if pair.verdict is Verdict.FLIPS]
+    flips = [
+        (part.criterion, pair) for part in linked for pair in part.pairs if pair.verdict is Verdict.FLIPS
+    ]
     yield from (tell_flip(criterion, pair) for criterion, pair in flips[:MOST_NAMED])
     if len(flips) > MOST_NAMED:
         yield f"The table lists {counted(len(flips) - MOST_NAMED, 'more flip')}."
@@ -73,7 +75,7 @@ def tell_flip(criterion: str, pair: Pair) -> str:
 
 
 def _tell_enough(bridge: Bridge) -> Iterator[str]:
-    untold = [pair for one in bridge.by_criterion for pair in one.pairs if pair.verdict is Verdict.UNTOLD]
+    untold = [pair for part in bridge.by_criterion for pair in part.pairs if pair.verdict is Verdict.UNTOLD]
     enough = [pair.enough for pair in untold if pair.enough is not None]
     if enough:
         middle = statistics.median_low(enough)
@@ -89,12 +91,12 @@ def _tell_enough(bridge: Bridge) -> Iterator[str]:
 
 
 def _tell_favours(linked: Sequence[CriterionBridge]) -> Iterator[str]:
-    tests = [(one, link, favour) for one in linked for link in one.links for favour in link.favours]
+    tests = [(part, link, favour) for part in linked for link in part.links for favour in link.favours]
     told = [each for each in tests if each[2].p_value is not None and each[2].p_value <= SHOWN]
-    for one, link, favour in told[:MOST_NAMED]:
+    for part, link, favour in told[:MOST_NAMED]:
         higher = (favour.excess.value or 0) > 0
         yield (
-            f"On “{one.criterion}”, the {link.side} judge scores “{favour.system}” "
+            f"On “{part.criterion}”, the {link.side} judge scores “{favour.system}” "
             f"{spelled(favour.excess if higher else _turn(favour.excess))} points {'higher' if higher else 'lower'} "
             "than the other systems, for outputs to which people give equal scores."
         )
@@ -112,7 +114,7 @@ def _turn(value: Number) -> Number:
 
 
 def _tell_uncorrected(linked: Sequence[CriterionBridge]) -> Iterator[str]:
-    names = sorted({mean.system for one in linked for mean in one.systems if not mean.corrected})
+    names = sorted({mean.system for part in linked for mean in part.systems if not mean.corrected})
     if names:
         told = listed([f"“{name}”" for name in names[:MOST_NAMED]])
         yield (
@@ -123,14 +125,14 @@ def _tell_uncorrected(linked: Sequence[CriterionBridge]) -> Iterator[str]:
 
 def write_paragraph(bridge: Bridge) -> str:
     """Return the methods and the result in one paragraph, for a paper."""
-    linked = [one for one in bridge.by_criterion if one.links]
+    linked = [part for part in bridge.by_criterion if part.links]
     if not linked:
         return ""
     first = linked[0]
-    people = [one for one in linked if one.design is Design.PEOPLE]
+    people = [part for part in linked if part.design is Design.PEOPLE]
     scale = SCALES[first.design] if len(people) in (0, len(linked)) else "people's or the new judge's scale"
-    kinds = listed(sorted({link.kind for one in linked for link in one.links}))
-    anchors = [link for one in linked for link in one.links]
+    kinds = listed(sorted({link.kind for part in linked for link in part.links}))
+    anchors = [link for part in linked for link in part.links]
     return (
         f"The judge {_name(bridge.old.name, bridge.old.models)} was replaced by "
         f"{_name(bridge.new.name, bridge.new.models)}. We linked the scores to {scale} by {kinds}, with "
@@ -158,15 +160,15 @@ def tabulate_systems(bridge: Bridge) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("Criterion", "System", "Before", "Restated", "By", "Anchor documents")]
     rows += [
         (
-            one.criterion,
+            part.criterion,
             mean.system or "(no name)",
             f"{number(mean.before)} by the {mean.before_side} judge",
             spell_number(mean.restated),
             f"the {mean.side} judge{'' if mean.corrected else ', by the link alone'}",
             f"{mean.anchors:,}",
         )
-        for one in bridge.by_criterion
-        for mean in one.systems
+        for part in bridge.by_criterion
+        for mean in part.systems
     ]
     return rows
 
@@ -177,7 +179,7 @@ def tabulate_pairs(bridge: Bridge) -> list[tuple[str, ...]]:
         ("Criterion", "Systems", "Before", "Restated", "Order", "Anchor documents that would tell")
     ]
     order = (Verdict.FLIPS, Verdict.UNTOLD, Verdict.HOLDS)
-    pairs = [(one.criterion, pair) for one in bridge.by_criterion for pair in one.pairs]
+    pairs = [(part.criterion, pair) for part in bridge.by_criterion for pair in part.pairs]
     rows += [
         (
             criterion,

@@ -107,8 +107,8 @@ def write_certificate(
         raise InputError(
             "A document is in both parts: documents that a judge was fitted on cannot certify it."
         )
-    both = _scored_by_both(sealed, scores)
-    study = _frames(sealed, both, facts.leaned)
+    lines = _scored_by_both(sealed, scores)
+    study = _frames(sealed, lines, facts.leaned)
     row = judge_row(study, choose_labels(study), study.ratings(), list_judges(study)[0], EPSILONS[facts.kind])
     certificate = Certificate(
         made_at=facts.made_at,
@@ -120,18 +120,18 @@ def write_certificate(
         opening=facts.opening,
         earlier=facts.earlier,
         people=_people(facts, sealed),
-        split=_split(facts, sealed, both),
-        rivals=compare_rivals(both, raw, dev, sealed),
+        split=_split(facts, sealed, lines),
+        rivals=compare_rivals(lines, raw, dev, sealed),
         levels=_levels(row),
         alt_test=_alt_test(row),
         margin_share=facts.margin,
         by_criterion=_add_runs(
-            _by_criterion(both, dev, sealed, row, facts.margin), both, scores, sealed, answers
+            _by_criterion(lines, dev, sealed, row, facts.margin), lines, scores, sealed, answers
         ),
-        by_system=_groups(both, both["system"]),
-        by_score=_groups(both, np.floor(both["human"] + 0.5).astype(int)),
-        calibration=_bins(both),
-        hashes=_hashes(facts, sealed, both),
+        by_system=_groups(lines, lines["system"]),
+        by_score=_groups(lines, np.floor(lines["human"] + 0.5).astype(int)),
+        calibration=_bins(lines),
+        hashes=_hashes(facts, sealed, lines),
     )
     told = certificate.model_copy(update={"findings": write_findings(certificate)})
     return told.model_copy(update={"limits": write_limits(told)})
@@ -142,13 +142,13 @@ def _scored_by_both(sealed: Labels, scores: pd.DataFrame) -> pd.DataFrame:
     lines = people_lines(sealed).merge(
         scores[["instance", "criterion", "score"]], on=["instance", "criterion"]
     )
-    both = lines[lines["score"].notna()].reset_index(drop=True)
-    if both.empty:
+    scored = lines[lines["score"].notna()].reset_index(drop=True)
+    if scored.empty:
         raise InputError(
             "No sealed line has scores from both people and the judge: have people score sealed "
             "documents, and draft these documents with the judge."
         )
-    return both
+    return scored
 
 
 def _people(facts: Facts, sealed: Labels) -> People:
@@ -161,11 +161,11 @@ def _people(facts: Facts, sealed: Labels) -> People:
     )
 
 
-def _hashes(facts: Facts, sealed: Labels, both: pd.DataFrame) -> Hashes:
+def _hashes(facts: Facts, sealed: Labels, lines: pd.DataFrame) -> Hashes:
     return Hashes(
         judge=facts.judge_hash,
         labels=hash_table(sealed.people),
-        scores=hash_table(both[["instance", "criterion", "score"]]),
+        scores=hash_table(lines[["instance", "criterion", "score"]]),
         prompts=facts.prompts,
         code=facts.code,
     )
@@ -179,7 +179,7 @@ def hash_table(table: pd.DataFrame) -> str:
     return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _frames(sealed: Labels, both: pd.DataFrame, leaned: bool) -> StudyFrames:
+def _frames(sealed: Labels, lines: pd.DataFrame, leaned: bool) -> StudyFrames:
     """Return the sealed part as frames for the statistics, with the judge as its only run."""
     people = sealed.people
     nothing = pd.Series(np.nan, index=people.index)
@@ -194,7 +194,7 @@ def _frames(sealed: Labels, both: pd.DataFrame, leaned: bool) -> StudyFrames:
         ),
         submitted_at=None,
     )
-    drafts = both[["instance", "criterion", "score"]].assign(
+    drafts = lines[["instance", "criterion", "score"]].assign(
         run=1, run_label="judge", shown=True, spread=np.nan, samples=None, uncertainty=np.nan
     )
     return StudyFrames(
@@ -208,7 +208,7 @@ def _frames(sealed: Labels, both: pd.DataFrame, leaned: bool) -> StudyFrames:
     )
 
 
-def _split(facts: Facts, sealed: Labels, both: pd.DataFrame) -> Split:
+def _split(facts: Facts, sealed: Labels, shared: pd.DataFrame) -> Split:
     names = sorted({str(name) for name in sealed.people["system"]} - {""})
     scored = people_lines(sealed)
     lines = zip(scored["instance"], scored["criterion"], strict=True)
@@ -217,23 +217,23 @@ def _split(facts: Facts, sealed: Labels, both: pd.DataFrame) -> Split:
         sealed_at=facts.sealed_at,
         dev=facts.dev_documents,
         sealed=facts.sealed_documents,
-        used=int(both["document"].nunique()),
+        used=int(shared["document"].nunique()),
         systems=tuple(names),
-        outputs=int(both["instance"].nunique()),
-        lines=len(both),
-        unread=len(scored) - len(both),
+        outputs=int(shared["instance"].nunique()),
+        lines=len(shared),
+        unread=len(scored) - len(shared),
         asked_again=len(facts.asked_again.intersection(lines)),
         asked_again_counted=facts.counts_asked_again,
     )
 
 
 def _levels(row: JudgeRow) -> tuple[Level, ...]:
-    found = []
+    levels = []
     for level in ("dataset", "document", "system"):
         mean = row.correlations_mean.of(level)
         values = {method: as_number(mean.of(method).value) for method in ("pearson", "spearman", "kendall")}
-        found.append(Level.model_validate({"level": level, "criteria": mean.n_criteria, **values}))
-    return tuple(found)
+        levels.append(Level.model_validate({"level": level, "criteria": mean.n_criteria, **values}))
+    return tuple(levels)
 
 
 def _alt_test(row: JudgeRow) -> AltTest:
@@ -249,27 +249,29 @@ def _alt_test(row: JudgeRow) -> AltTest:
 
 
 def _by_criterion(
-    both: pd.DataFrame, dev: Labels, sealed: Labels, row: JudgeRow, margin: float
+    lines: pd.DataFrame, dev: Labels, sealed: Labels, row: JudgeRow, margin: float
 ) -> tuple[OfCriterion, ...]:
-    parts = {name: both[both["criterion"] == name] for name in sealed.criteria}
+    parts = {name: lines[lines["criterion"] == name] for name in sealed.criteria}
     tested = {
         name: _equivalence(part, margin * _range(sealed, name)) for name, part in parts.items() if len(part)
     }
-    adjusted = adjust_holm([np.nan if one.p_value is None else one.p_value for one in tested.values()])
-    found = []
+    adjusted = adjust_holm([np.nan if item.p_value is None else item.p_value for item in tested.values()])
+    rows = []
     for (name, test), p_value in zip(tested.items(), adjusted, strict=True):
-        part, known = parts[name], dev.people[dev.people["criterion"] == name]["score"]
+        part, ratings = parts[name], dev.people[dev.people["criterion"] == name]["score"]
         measured, against = (
             measure(part),
-            next(one for one in row.per_criterion if one.criterion == name).against,
+            next(item for item in row.per_criterion if item.criterion == name).against,
         )
         shown = None if np.isnan(p_value) else bool(p_value < LEVEL)
-        found.append(
+        rows.append(
             OfCriterion(
                 criterion=name,
                 lines=len(part),
                 rmse=as_number(measured.rmse),
-                constant=as_number(measure(part.assign(score=known.mean() if len(known) else np.nan)).rmse),
+                constant=as_number(
+                    measure(part.assign(score=ratings.mean() if len(ratings) else np.nan)).rmse
+                ),
                 pearson=as_number(against.correlations.dataset.pearson),
                 kendall=as_number(against.correlations.dataset.kendall),
                 equivalence=test.model_copy(
@@ -277,33 +279,33 @@ def _by_criterion(
                 ),
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 def _add_runs(
-    found: tuple[OfCriterion, ...],
-    both: pd.DataFrame,
+    results: tuple[OfCriterion, ...],
+    pairs: pd.DataFrame,
     scores: pd.DataFrame,
     sealed: Labels,
     answers: pd.Series | None,
 ) -> tuple[OfCriterion, ...]:
     """Add each criterion's slope, if calibration nearly flattens its scores, and its rates of changed verdicts."""
     slopes = find_unmoved(scores) if "raw" in scores else {}
-    given = dict(answers.items()) if answers is not None else {}
+    answered = dict(answers.items()) if answers is not None else {}
     told = []
-    for one in found:
-        lines = both[both["criterion"] == one.criterion]
-        runs = [given.get(key, ()) for key in zip(lines["instance"], lines["criterion"], strict=True)]
+    for part in results:
+        lines = pairs[pairs["criterion"] == part.criterion]
+        runs = [answered.get(key, ()) for key in zip(lines["instance"], lines["criterion"], strict=True)]
         rates = [
             flip_rate(runs, threshold, list(lines["document"]))
-            for threshold in list_thresholds(sealed.scales[one.criterion])
+            for threshold in list_thresholds(sealed.scales[part.criterion])
         ]
         flips = tuple(
             Flips(threshold=rate.threshold, share=as_number(rate), lines=rate.n, answers=rate.answers)
             for rate in rates
             if rate.defined
         )
-        told.append(one.model_copy(update={"slope": slopes.get(one.criterion), "flips": flips}))
+        told.append(part.model_copy(update={"slope": slopes.get(part.criterion), "flips": flips}))
     return tuple(told)
 
 
@@ -336,7 +338,7 @@ def _equivalence(part: pd.DataFrame, margin: float) -> Equivalence:
     )
 
 
-def _groups(both: pd.DataFrame, by: pd.Series) -> tuple[Group, ...]:
+def _groups(lines: pd.DataFrame, by: pd.Series) -> tuple[Group, ...]:
     """Return the judge's mean minus people's for each group of lines, sorted by the groups' names."""
     return tuple(
         Group(
@@ -346,16 +348,16 @@ def _groups(both: pd.DataFrame, by: pd.Series) -> tuple[Group, ...]:
             people=float(part["human"].mean()),
             bias=as_number(mean_over_documents(part["score"] - part["human"], part["document"])),
         )
-        for name, part in both.groupby(by, sort=True)
+        for name, part in lines.groupby(by, sort=True)
         if str(name)
     )
 
 
-def _bins(both: pd.DataFrame) -> tuple[Bin, ...]:
+def _bins(lines: pd.DataFrame) -> tuple[Bin, ...]:
     """Group lines by the judge's score: one bin per score if there are few scores, or else bins of similar size."""
-    place = both["score"]
+    place = lines["score"]
     if place.nunique() > MOST_SCORES:
-        most = max(1, min(BINS, len(both) // FEWEST_IN_BIN))
+        most = max(1, min(BINS, len(lines) // FEWEST_IN_BIN))
         place = pd.qcut(place, most, labels=False, duplicates="drop")
     return tuple(
         Bin(
@@ -363,5 +365,5 @@ def _bins(both: pd.DataFrame) -> tuple[Bin, ...]:
             people=as_number(mean_over_documents(part["human"], part["document"])),
             lines=len(part),
         )
-        for _, part in both.groupby(place, sort=True)
+        for _, part in lines.groupby(place, sort=True)
     )

@@ -195,8 +195,8 @@ def _bounds(value: Number) -> str:
 
 
 def _equivalence(certificate: Certificate) -> str:
-    tested = [one for one in certificate.by_criterion if one.equivalence.equivalent is not None]
-    shown = [f"“{one.criterion}”" for one in tested if one.equivalence.equivalent]
+    tested = [part for part in certificate.by_criterion if part.equivalence.equivalent is not None]
+    shown = [f"“{part.criterion}”" for part in tested if part.equivalence.equivalent]
     margin = f"{100 * certificate.margin_share:.3g}% of the scale's range"
     if not tested:
         return f"It could not be tested whether the judge's means are within {margin} of people's."
@@ -210,9 +210,9 @@ def _equivalence(certificate: Certificate) -> str:
 def _flips(certificate: Certificate) -> str:
     """Return a sentence on the verdict that changes most often between runs."""
     told = [
-        (flip.share.value or 0.0, one.criterion, flip)
-        for one in certificate.by_criterion
-        for flip in one.flips
+        (flip.share.value or 0.0, part.criterion, flip)
+        for part in certificate.by_criterion
+        for flip in part.flips
     ]
     if not told:
         return (
@@ -249,16 +249,16 @@ def _limits(certificate: Certificate) -> Iterator[str]:
             f"The certificate covers only {counted(split.used, 'document')}: other documents may give "
             "other figures."
         )
-    weak = [f"“{one.criterion}”" for one in certificate.by_criterion if not _follows(one.pearson)]
+    weak = [f"“{part.criterion}”" for part in certificate.by_criterion if not _follows(part.pearson)]
     if weak:
         yield f"It was not shown to tell better outputs from worse on {listed(weak)}: the correlation may be zero."
-    for one in certificate.by_criterion:
-        if one.slope is not None:
+    for part in certificate.by_criterion:
+        if part.slope is not None:
             yield (
-                f"{tell_unmoved(one.criterion, one.slope)} On this criterion, it does not distinguish outputs or "
+                f"{tell_unmoved(part.criterion, part.slope)} On this criterion, it does not distinguish outputs or "
                 "systems."
             )
-    losing = [f"“{one.criterion}”" for one in certificate.by_criterion if _loses(one.rmse, one.constant)]
+    losing = [f"“{part.criterion}”" for part in certificate.by_criterion if _loses(part.rmse, part.constant)]
     if losing:
         yield f"On {listed(losing)}, people's mean on the dev part is at least as close to people as the judge."
     within = next((level for level in certificate.levels if level.level == "document"), None)

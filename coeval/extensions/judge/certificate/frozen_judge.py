@@ -96,9 +96,9 @@ class FrozenJudge(Part):
     def kept(self) -> tuple[str, ...]:
         """Return the steps that were kept, in sentences."""
         return tuple(
-            f"{one.step.capitalize()}{f' by “{one.criterion}”' if one.criterion else ''}: {one.words}."
-            for one in self.tried
-            if one.kept
+            f"{step.step.capitalize()}{f' by “{step.criterion}”' if step.criterion else ''}: {step.words}."
+            for step in self.tried
+            if step.kept
         )
 
 
@@ -120,25 +120,27 @@ def describe_tried(study: Study) -> tuple[Tried, ...]:
     """Return all comparisons of a study."""
     return tuple(
         Tried(
-            step=one.step,
-            candidate=one.candidate,
-            criterion=one.criterion,
-            gain=as_number(one.gain),
-            p_value=one.p_value if one.p_value == one.p_value else None,
-            bound=one.bound,
-            kept=one.kept,
-            reason=one.reason,
+            step=step.step,
+            candidate=step.candidate,
+            criterion=step.criterion,
+            gain=as_number(step.gain),
+            p_value=step.p_value if step.p_value == step.p_value else None,
+            bound=step.bound,
+            kept=step.kept,
+            reason=step.reason,
         )
-        for one in study.comparisons
+        for step in study.comparisons
     )
 
 
 def describe_baselines(labels: Labels) -> tuple[DevBaseline, ...]:
     """Return the baselines on the dev part, over all criteria."""
     return tuple(
-        DevBaseline(name=one.name, note=one.note, lines=one.measures.lines, rmse=as_number(one.measures.rmse))
-        for one in baselines(labels)
-        if not one.criterion
+        DevBaseline(
+            name=base.name, note=base.note, lines=base.measures.lines, rmse=as_number(base.measures.rmse)
+        )
+        for base in baselines(labels)
+        if not base.criterion
     )
 
 

@@ -25,7 +25,7 @@ def draw_calibration(bins: Sequence[Bin]) -> str:
     Whiskers are 95% intervals. The axes end with the means, which are within the scale. The area of a point is
     proportional to its number of lines.
     """
-    values = [value for one in bins for value in (one.judge, one.people.value) if value is not None]
+    values = [value for item in bins for value in (item.judge, item.people.value) if value is not None]
     low, high = floor(min(values)), ceil(max(values))
     high = max(high, low + 1)
 
@@ -43,16 +43,16 @@ def draw_calibration(bins: Sequence[Bin]) -> str:
             _text(x(low) - 8, y(tick) + 4, f"{tick}", "end"),
         ]
         parts.append(_text(x(tick), y(low) + 18, f"{tick}", "middle"))
-    largest = max(one.lines for one in bins)
-    for one in bins:
-        if one.people.value is None:
+    largest = max(item.lines for item in bins)
+    for item in bins:
+        if item.people.value is None:
             continue
-        if one.people.low is not None and one.people.high is not None:
-            bottom, top = max(one.people.low, low), min(one.people.high, high)
-            parts.append(_line(x(one.judge), y(bottom), x(one.judge), y(top), "whisker"))
-        radius = max(LEAST, MOST * sqrt(one.lines / largest))
+        if item.people.low is not None and item.people.high is not None:
+            bottom, top = max(item.people.low, low), min(item.people.high, high)
+            parts.append(_line(x(item.judge), y(bottom), x(item.judge), y(top), "whisker"))
+        radius = max(LEAST, MOST * sqrt(item.lines / largest))
         parts.append(
-            f'<circle class="point" cx="{x(one.judge):.1f}" cy="{y(one.people.value):.1f}" r="{radius:.1f}"/>'
+            f'<circle class="point" cx="{x(item.judge):.1f}" cy="{y(item.people.value):.1f}" r="{radius:.1f}"/>'
         )
     parts.append(_text((LEFT + SIZE - ROOM) / 2, SIZE - 6, "the judge's mean", "middle"))
     middle = (SIZE - BELOW + ROOM) / 2
@@ -66,7 +66,9 @@ def draw_calibration(bins: Sequence[Bin]) -> str:
 
 def describe_bins(bins: Sequence[Bin]) -> str:
     """Describe the plot in words. The text contains only digits and fixed words."""
-    told = [f"where the judge says {number(one.judge)} people say {number(one.people.value)}" for one in bins]
+    told = [
+        f"where the judge says {number(item.judge)} people say {number(item.people.value)}" for item in bins
+    ]
     return f"Calibration: {'; '.join(told)}."
 
 

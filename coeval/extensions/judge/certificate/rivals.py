@@ -66,20 +66,22 @@ def compare_rivals(
         ),
     ]
     for name, table in raw.items():
-        own = scored.drop(columns="score").merge(table[[*KEYS, "score"]], on=KEYS)
-        rivals.append(_rival(RAW if len(raw) == 1 else f"{RAW}: {name}", f"{name}, as it is", own, scored))
+        raw_scores = scored.drop(columns="score").merge(table[[*KEYS, "score"]], on=KEYS)
+        rivals.append(
+            _rival(RAW if len(raw) == 1 else f"{RAW}: {name}", f"{name}, as it is", raw_scores, scored)
+        )
     rivals.append(_best_person(scored, dev, sealed))
     return tuple(rivals)
 
 
-def _rival(name: str, note: str, own: pd.DataFrame, judge: pd.DataFrame) -> Rival:
-    measured = measure(own)
-    both = own[[*KEYS, "document", "human", "score"]].merge(
+def _rival(name: str, note: str, rows: pd.DataFrame, judge: pd.DataFrame) -> Rival:
+    measured = measure(rows)
+    joined = rows[[*KEYS, "document", "human", "score"]].merge(
         judge[[*KEYS, "score"]], on=KEYS, suffixes=("", "_judge")
     )
-    both = both.dropna(subset=["score", "score_judge"])
-    gap = (both["score"] - both["human"]) ** 2 - (both["score_judge"] - both["human"]) ** 2
-    gain = mean_over_documents(gap, both["document"])
+    joined = joined.dropna(subset=["score", "score_judge"])
+    gap = (joined["score"] - joined["human"]) ** 2 - (joined["score_judge"] - joined["human"]) ** 2
+    gain = mean_over_documents(gap, joined["document"])
     return Rival(
         name=name,
         note=note,
@@ -94,9 +96,9 @@ def _rival(name: str, note: str, own: pd.DataFrame, judge: pd.DataFrame) -> Riva
 
 def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
     """Compare the judge with the person who is closest to the others on the dev part, on that person's lines."""
-    own = _against_others(dev.people)
+    dev_scores = _against_others(dev.people)
     tried = _against_others(sealed.people)
-    errors = ((own["score"] - own["human"]) ** 2).groupby(own["person"]).mean()
+    errors = ((dev_scores["score"] - dev_scores["human"]) ** 2).groupby(dev_scores["person"]).mean()
     errors = errors[errors.index.isin(tried["person"])]
     if errors.empty:
         reason = "nobody has lines in both parts that others also scored"

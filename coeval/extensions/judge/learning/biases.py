@@ -95,9 +95,9 @@ def _find_position(pairs: pd.DataFrame) -> Estimate:
 
     Only pairs in both orders count, so that the quality of the outputs cancels.
     """
-    known = pairs.dropna(subset=["preference"])
-    turned = known.rename(columns={"first": "second", "second": "first"})
-    joined = known.merge(turned[[*PAIR, "preference"]], on=PAIR, suffixes=("", "_turned"))
+    compared = pairs.dropna(subset=["preference"])
+    turned = compared.rename(columns={"first": "second", "second": "first"})
+    joined = compared.merge(turned[[*PAIR, "preference"]], on=PAIR, suffixes=("", "_turned"))
     joined = joined[joined["first"] < joined["second"]]
     if len(joined) < LEAST:
         return Estimate.undefined(

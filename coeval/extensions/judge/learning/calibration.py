@@ -111,10 +111,10 @@ def in_turn(ratings: Ratings, fit: Callable[[Numbers], Numbers]) -> Mapping[obje
     """
     effects: dict[object, float] = dict.fromkeys(ratings.person, 0.0)
     for _ in range(ROUNDS if len(effects) > 1 else 0):
-        own = np.array([effects[name] for name in ratings.person])
-        effects = leniency(ratings.given - fit(ratings.given - own), ratings.person)
-    own = np.array([effects[name] for name in ratings.person])
-    fit(ratings.given - own)
+        lenience = np.array([effects[name] for name in ratings.person])
+        effects = leniency(ratings.given - fit(ratings.given - lenience), ratings.person)
+    lenience = np.array([effects[name] for name in ratings.person])
+    fit(ratings.given - lenience)
     return effects
 
 
@@ -252,8 +252,8 @@ def _isotonic(ratings: Ratings) -> Learned:
     weight = np.bincount(place)
     levels = np.empty(len(knots))
 
-    def fit(given: Numbers) -> Numbers:
-        levels[:] = scipy.optimize.isotonic_regression(np.bincount(place, given) / weight, weights=weight).x
+    def fit(targets: Numbers) -> Numbers:
+        levels[:] = scipy.optimize.isotonic_regression(np.bincount(place, targets) / weight, weights=weight).x
         return levels[place]
 
     effects = in_turn(ratings, fit)
@@ -289,8 +289,8 @@ def feature_grid(features: tuple[Feature, ...], seen: Seen, ratings: Ratings) ->
 
 
 def _ridge(ratings: Ratings, features: tuple[Feature, ...], grid: Numbers, scale: Scale) -> Learned:
-    known: Any = ~np.isnan(grid).all(axis=0)
-    features, grid = tuple(f for f, k in zip(features, known, strict=True) if k), grid[:, known]
+    mask: Any = ~np.isnan(grid).all(axis=0)
+    features, grid = tuple(f for f, k in zip(features, mask, strict=True) if k), grid[:, mask]
     mean, sd = np.nanmean(grid, axis=0), np.nanstd(grid, axis=0)
     sd = np.where(sd > 1e-9, sd, np.inf)
     z = np.where(np.isnan(grid), 0.0, (grid - mean) / sd)
@@ -303,16 +303,19 @@ def _ridge(ratings: Ratings, features: tuple[Feature, ...], grid: Numbers, scale
         f.model_copy(update={"mean": float(m), "weight": float(w / s)})
         for f, m, w, s in zip(features, mean, weights, sd, strict=False)
     )
-    own = {name: effects.get(str(name), 0.0) for name in set(ratings.person)}
+    lenience = {name: effects.get(str(name), 0.0) for name in set(ratings.person)}
     return Learned(
-        Linear(intercept=float(ratings.given.mean()), features=fitted, low=scale.low, high=scale.high), own
+        Linear(intercept=float(ratings.given.mean()), features=fitted, low=scale.low, high=scale.high),
+        lenience,
     )
 
 
-def _solve(design: Numbers, n_features: int, given: Numbers, penalty: float) -> Numbers:
+def _solve(design: Numbers, n_features: int, targets: Numbers, penalty: float) -> Numbers:
     """Return the ridge weights for deviations from the mean, with a separate penalty for leniency."""
     ridge = np.concatenate([np.full(n_features, penalty), np.full(design.shape[1] - n_features, PRIOR)])
-    return np.asarray(np.linalg.solve(design.T @ design + np.diag(ridge), design.T @ (given - given.mean())))
+    return np.asarray(
+        np.linalg.solve(design.T @ design + np.diag(ridge), design.T @ (targets - targets.mean()))
+    )
 
 
 def _choose_penalty(design: Numbers, n_features: int, ratings: Ratings) -> float:
@@ -327,13 +330,13 @@ def _choose_penalty(design: Numbers, n_features: int, ratings: Ratings) -> float
 
 
 def _left_out_error(
-    design: Numbers, n_features: int, given: Numbers, part: np.ndarray, penalty: float
+    design: Numbers, n_features: int, targets: Numbers, part: np.ndarray, penalty: float
 ) -> float:
     error = 0.0
     for name in range(PARTS):
-        rest, own = part != name, part == name
-        if rest.sum() < FEWEST or not own.any():
+        rest, held_out = part != name, part == name
+        if rest.sum() < FEWEST or not held_out.any():
             continue
-        weights = _solve(design[rest], n_features, given[rest], penalty)
-        error += float(((given[own] - given[rest].mean() - design[own] @ weights) ** 2).sum())
+        weights = _solve(design[rest], n_features, targets[rest], penalty)
+        error += float(((targets[held_out] - targets[rest].mean() - design[held_out] @ weights) ** 2).sum())
     return error

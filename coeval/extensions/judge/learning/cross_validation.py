@@ -48,9 +48,9 @@ def judged_lines(labels: Labels, table: pd.DataFrame, within: float = 0.0) -> pd
     of the scale. It is NaN if the judge has no score.
     """
     lines = people_lines(labels).merge(table, on=KEYS, how="inner")
-    given = labels.people[[*KEYS, "score"]].merge(table[[*KEYS, "score"]], on=KEYS, suffixes=("", "_judge"))
-    same = (given["score"] - np.floor(given["score_judge"] + 0.5)).abs() <= within + 1e-9
-    share = same.where(given["score_judge"].notna()).groupby([given[key] for key in KEYS]).mean()
+    ratings = labels.people[[*KEYS, "score"]].merge(table[[*KEYS, "score"]], on=KEYS, suffixes=("", "_judge"))
+    same = (ratings["score"] - np.floor(ratings["score_judge"] + 0.5)).abs() <= within + 1e-9
+    share = same.where(ratings["score_judge"].notna()).groupby([ratings[key] for key in KEYS]).mean()
     return lines.merge(share.rename("agree").reset_index(), on=KEYS, how="left")
 
 
@@ -75,10 +75,10 @@ def deal(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Fold, ...]:
     parts = fold_documents(labels, folds, seed)
     return tuple(
         Fold(
-            labels.for_documents([document for part in parts if part is not own for document in part]),
-            labels.for_documents(own),
+            labels.for_documents([document for part in parts if part is not fold for document in part]),
+            labels.for_documents(fold),
         )
-        for own in (parts if len(parts) > 1 else [])
+        for fold in (parts if len(parts) > 1 else [])
     )
 
 
@@ -123,16 +123,16 @@ def measure(lines: pd.DataFrame) -> Measures:
     kept = lines[lines["score"].notna() & lines["human"].notna()]
     error = (kept["score"] - kept["human"]).to_numpy(dtype=float)
     documents = kept["document"]
-    found = correlations(
+    correlated = correlations(
         kept["human"], kept["score"], clusters=parse_clusters(documents, len(kept), DOCUMENTS)
     )
     agree = kept["agree"].to_numpy(dtype=float) if "agree" in kept else np.full(len(kept), np.nan)
     return Measures(
         rmse=_mean(error**2, documents, root=True),
         mae=_mean(np.abs(error), documents),
-        pearson=found.dataset.pearson,
-        spearman=found.dataset.spearman,
-        kendall=found.dataset.kendall,
+        pearson=correlated.dataset.pearson,
+        spearman=correlated.dataset.spearman,
+        kendall=correlated.dataset.kendall,
         agreement=_mean(agree, documents),
         lines=len(kept),
         documents=documents.nunique(),
@@ -145,10 +145,10 @@ def mean_over_documents(values: pd.Series, documents: pd.Series) -> Estimate:
 
 
 def _mean(values: np.ndarray, documents: pd.Series, root: bool = False) -> Estimate:
-    known = ~np.isnan(values)
-    if not known.any():
+    mask = ~np.isnan(values)
+    if not mask.any():
         return Estimate.undefined(NONE)
-    values, documents = values[known], documents[known]
+    values, documents = values[mask], documents[mask]
     sums = parse_clusters(documents, len(values), DOCUMENTS).sums(
         np.column_stack([values, np.ones(len(values))])
     )
@@ -204,19 +204,19 @@ def compare(
 
     ``comparisons`` is the number of comparisons planned in the whole study, including this one.
     """
-    both = before[[*KEYS, "document", "human", "score"]].merge(
+    joined = before[[*KEYS, "document", "human", "score"]].merge(
         after[[*KEYS, "score"]], on=KEYS, suffixes=("", "_after")
     )
-    both = both[both["score"].notna() & both["score_after"].notna()]
-    old, new = ((both[name] - both["human"]) ** 2 for name in ("score", "score_after"))
-    bound, documents = RATE / comparisons, both["document"].nunique()
-    rmse, rmse_after = (float(np.sqrt(error.mean())) if len(both) else np.nan for error in (old, new))
+    joined = joined[joined["score"].notna() & joined["score_after"].notna()]
+    old, new = ((joined[name] - joined["human"]) ** 2 for name in ("score", "score_after"))
+    bound, documents = RATE / comparisons, joined["document"].nunique()
+    rmse, rmse_after = (float(np.sqrt(error.mean())) if len(joined) else np.nan for error in (old, new))
     if documents < FEWEST:
         told = f"{documents} documents have scores of both; at least {FEWEST} are needed"
         return Comparison(
             step, candidate, criterion, Estimate.undefined(told), rmse, rmse_after, np.nan, bound, False, told
         )
-    gain = mean_over_documents(old - new, both["document"])
+    gain = mean_over_documents(old - new, joined["document"])
     p = one_sided(gain)
     return Comparison(
         step,
@@ -293,11 +293,11 @@ def baselines(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Baseli
         rows.append(
             (RAW, judged_lines(labels, Fitted().apply(labels.judges)), "the mean of the judges as they are")
         )
-    person, own = _best_person(labels)
+    person, person_lines = _best_person(labels)
     rows.append(
         (
             PERSON,
-            own,
+            person_lines,
             f"{person} against the others, chosen in hindsight" if person else "no line has two people",
         )
     )
@@ -311,8 +311,8 @@ def baselines(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Baseli
 def _cross_means(lines: pd.DataFrame, parts: list[list[object]], by: list[str]) -> pd.DataFrame:
     """Score each line with people's mean over the other folds, within groups of the columns ``by``."""
     tables = [lines.iloc[:0].assign(score=np.nan)]
-    for own in parts if len(parts) > 1 else []:
-        is_own = lines["document"].isin(own)
+    for documents in parts if len(parts) > 1 else []:
+        is_own = lines["document"].isin(documents)
         here, rest = lines[is_own], lines[~is_own]
         means = rest.groupby(by)["human"].mean() if by else None
         score = here[by[0]].map(means) if by and means is not None else rest["human"].mean()

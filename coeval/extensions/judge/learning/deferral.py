@@ -61,11 +61,11 @@ def separation(lines: pd.DataFrame, kind: Confidence) -> Separation:
     1/12, so the slope is 12 times the mean product of centred rank and centred agreement.
     """
     confidence = find_confidence(lines, kind)
-    known = ~(np.isnan(confidence) | lines["agree"].isna().to_numpy())
-    rows = lines[known]
+    mask = ~(np.isnan(confidence) | lines["agree"].isna().to_numpy())
+    rows = lines[mask]
     if len(rows) < 2:
         return Separation(kind, Estimate.undefined("no line has a confidence"), np.nan)
-    rank = pd.Series(confidence[known]).rank(pct=True).to_numpy()
+    rank = pd.Series(confidence[mask]).rank(pct=True).to_numpy()
     agree = rows["agree"].to_numpy(dtype=float)
     gap = mean_over_documents(
         pd.Series((rank - rank.mean()) * (agree - agree.mean()) * 12, rows.index), rows["document"]

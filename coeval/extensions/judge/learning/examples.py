@@ -70,11 +70,11 @@ def _agreed(corrections: Sequence[Correction]) -> list[Correction]:
     for correction in corrections:
         by_line.setdefault(correction.instance, []).append(correction)
     agreed = []
-    for given in by_line.values():
-        scores = sorted(c.score for c in given)
+    for line in by_line.values():
+        scores = sorted(c.score for c in line)
         if scores[-1] - scores[0] > 1:
             continue
-        middle = [c for c in given if c.score == scores[(len(scores) - 1) // 2]]
+        middle = [c for c in line if c.score == scores[(len(scores) - 1) // 2]]
         agreed.append(max(middle, key=lambda c: len(c.reason)))
     return agreed
 

@@ -107,12 +107,14 @@ def judge_grids(labels: Labels) -> Grids:
     lines = people_lines(labels)
     grids = {}
     for criterion in labels.criteria:
-        own = lines[lines["criterion"] == criterion]
+        scored_lines = lines[lines["criterion"] == criterion]
         rows = labels.judges[labels.judges["criterion"] == criterion]
-        table = rows.pivot(index="instance", columns="judge", values="score").reindex(own["instance"])
+        table = rows.pivot(index="instance", columns="judge", values="score").reindex(
+            scored_lines["instance"]
+        )
         scores = table.to_numpy(dtype=float)
         scored = ~np.isnan(scores).all(axis=1)
-        scores, human = scores[scored], own["human"].to_numpy(dtype=float)[scored]
+        scores, human = scores[scored], scored_lines["human"].to_numpy(dtype=float)[scored]
         places = [k for k in range(scores.shape[1]) if np.unique(scores[~np.isnan(scores[:, k]), k]).size > 1]
         means = [float(np.nanmean(scores[:, k])) for k in places]
         sds = [float(np.nanstd(scores[:, k])) for k in places]
@@ -122,16 +124,16 @@ def judge_grids(labels: Labels) -> Grids:
 
 
 def _row_means(z: Numbers) -> Numbers:
-    known = ~np.isnan(z)
-    total = np.where(known, z, 0.0).sum(axis=1)
-    mean: Numbers = np.divide(total, known.sum(axis=1), out=np.zeros(len(z)), where=known.any(axis=1))
+    mask = ~np.isnan(z)
+    total = np.where(mask, z, 0.0).sum(axis=1)
+    mean: Numbers = np.divide(total, mask.sum(axis=1), out=np.zeros(len(z)), where=mask.any(axis=1))
     return mean
 
 
 def _line(x: Numbers, y: Numbers) -> tuple[float, float]:
     """Return a least-squares line, which is constant if x does not vary."""
-    known = ~np.isnan(x)
-    x, y = x[known], y[known]
+    mask = ~np.isnan(x)
+    x, y = x[mask], y[mask]
     if len(x) < 2 or np.ptp(x) == 0:
         return (float(y.mean()) if len(y) else 0.0), 0.0
     slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())

@@ -74,13 +74,13 @@ def group_corrections(corrections: Sequence[Correction], criterion: str) -> tupl
 
     Within a group, corrections with a reason come first, then those that differ most from the judge's score.
     """
-    own = [c for c in corrections if c.criterion == criterion]
+    lines = [c for c in corrections if c.criterion == criterion]
     groups = []
     for more in (True, False):
-        part = [c for c in own if (c.score > c.drafted if more else c.score < c.drafted)]
+        part = [c for c in lines if (c.score > c.drafted if more else c.score < c.drafted)]
         part.sort(key=lambda c: (not c.reason, -abs(c.score - c.drafted), c.instance))
         if part:
-            groups.append(CorrectionGroup(more, tuple(part), len(own)))
+            groups.append(CorrectionGroup(more, tuple(part), len(lines)))
     return tuple(sorted(groups, key=lambda group: -len(group.corrections)))
 
 
@@ -161,8 +161,8 @@ def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal |
     >>> read_wording(answer, "Be brief.", Scale())
     WordingProposal(criterion='Be brief.', text='Be short.', anchors=((1, 'A page.'),), why='Length.')
     """
-    for found in reversed(find_json(strip_thoughts(answer[:MAX_ANSWER]))):
-        members = found.value if isinstance(found.value, dict) and not found.inside else {}
+    for document in reversed(find_json(strip_thoughts(answer[:MAX_ANSWER]))):
+        members = document.value if isinstance(document.value, dict) and not document.inside else {}
         text, why = (_text(members.get(name)) for name in ("criterion", "why"))
         if text:
             return WordingProposal(
@@ -173,9 +173,11 @@ def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal |
 
 def _read_meanings(listed: object, scale: Scale) -> Iterator[tuple[int, str]]:
     anchors: dict[int, str] = {}
-    for one in listed if isinstance(listed, list) else []:
-        score, _ = read_value(one.get("score") if isinstance(one, dict) else None, (scale.low, scale.high))
-        if score is not None and score in scale.steps and (meaning := _text(one.get("meaning"))):
+    for entry in listed if isinstance(listed, list) else []:
+        score, _ = read_value(
+            entry.get("score") if isinstance(entry, dict) else None, (scale.low, scale.high)
+        )
+        if score is not None and score in scale.steps and (meaning := _text(entry.get("meaning"))):
             anchors[int(score)] = meaning
     yield from sorted(anchors.items())
 

@@ -183,9 +183,9 @@ class Deferral(Part):
     def apply(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the table with ``confidence`` and ``ask_person``."""
         confidence = find_confidence(table, self.kind)
-        known = ~(np.isnan(confidence) | table["score"].isna().to_numpy())
+        mask = ~(np.isnan(confidence) | table["score"].isna().to_numpy())
         stays = (
-            known & (confidence >= self.threshold)
+            mask & (confidence >= self.threshold)
             if self.threshold is not None
             else np.zeros(len(table), bool)
         )
@@ -272,8 +272,8 @@ def tell_unmoved(criterion: str, slope: float) -> str:
 def find_confidence(table: pd.DataFrame, kind: Confidence) -> Numbers:
     """Return the judge's confidence in each line: higher values mean more confidence, NaN means unknown."""
     if kind == "probability":
-        given = table[PROBABILITIES] if PROBABILITIES in table else [None] * len(table)
-        return np.array([max(p) if isinstance(p, (tuple, list)) else np.nan for p in given], dtype=float)
+        column = table[PROBABILITIES] if PROBABILITIES in table else [None] * len(table)
+        return np.array([max(p) if isinstance(p, (tuple, list)) else np.nan for p in column], dtype=float)
     return -table["spread" if kind == "samples" else "disagreement"].to_numpy(dtype=float)
 
 
@@ -294,11 +294,11 @@ def weighted_median(grid: Numbers, weight: Numbers) -> Numbers:
 
 
 def _combine(kind: str, z: Numbers, weight: Numbers) -> Numbers:
-    known = ~np.isnan(z)
-    total = np.where(known, z, 0.0) @ weight
+    mask = ~np.isnan(z)
+    total = np.where(mask, z, 0.0) @ weight
     if kind == "mean":
-        total = np.divide(total, weights := known @ weight, out=np.full(len(z), np.nan), where=weights != 0)
-    return np.where(known.any(axis=1), total, np.nan)
+        total = np.divide(total, weights := mask @ weight, out=np.full(len(z), np.nan), where=weights != 0)
+    return np.where(mask.any(axis=1), total, np.nan)
 
 
 def _by_criterion(judges: pd.DataFrame, jury: Jury | None) -> pd.DataFrame:
@@ -334,8 +334,8 @@ def _one_criterion(judges: pd.DataFrame, kind: str, bench: Bench | None) -> pd.D
         }
     )
     if PROBABILITIES in judges:
-        given = judges.groupby(row)[PROBABILITIES].agg(_mean_probabilities)
-        table[PROBABILITIES] = given.reindex(range(len(table))).to_numpy()
+        means = judges.groupby(row)[PROBABILITIES].agg(_mean_probabilities)
+        table[PROBABILITIES] = means.reindex(range(len(table))).to_numpy()
     return table
 
 
@@ -352,14 +352,14 @@ def _sit(kind: str, bench: Bench, scores: Numbers) -> Numbers:
 
 def _known_mean(grid: Numbers) -> tuple[Numbers, Numbers]:
     """Return the count of known numbers in each row, and their mean, which is NaN if there are none."""
-    known = ~np.isnan(grid)
-    n = known.sum(axis=1).astype(float)
-    return n, np.divide(np.where(known, grid, 0.0).sum(axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
+    mask = ~np.isnan(grid)
+    n = mask.sum(axis=1).astype(float)
+    return n, np.divide(np.where(mask, grid, 0.0).sum(axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
 
 
-def _mean_probabilities(given: pd.Series) -> tuple[float, ...] | None:
-    known = [p for p in given if isinstance(p, (tuple, list))]
-    return tuple(float(p) for p in np.mean(known, axis=0)) if known else None
+def _mean_probabilities(column: pd.Series) -> tuple[float, ...] | None:
+    lists = [p for p in column if isinstance(p, (tuple, list))]
+    return tuple(float(p) for p in np.mean(lists, axis=0)) if lists else None
 
 
 def _mapped(fitted: Map, table: pd.DataFrame, rows: npt.NDArray[np.intp]) -> Numbers:
@@ -412,9 +412,9 @@ def _feature_grids(
 
 def probability_of(rows: pd.DataFrame, place: int) -> pd.Series:
     """Return the probability of one answer for each row, NaN if it is unknown."""
-    given = rows[PROBABILITIES] if PROBABILITIES in rows else pd.Series(None, rows.index, dtype=object)
+    column = rows[PROBABILITIES] if PROBABILITIES in rows else pd.Series(None, rows.index, dtype=object)
     return pd.Series(
-        [p[place] if isinstance(p, (tuple, list)) and place < len(p) else np.nan for p in given],
+        [p[place] if isinstance(p, (tuple, list)) and place < len(p) else np.nan for p in column],
         rows.index,
         dtype=float,
     )

@@ -177,9 +177,9 @@ _KEY = re.compile(
 
 
 def _refuse_secrets(path: Path, values: Any, secrets: Collection[str]) -> None:
-    known = [secret for secret in secrets if len(secret) >= 4]
+    long_enough = [secret for secret in secrets if len(secret) >= 4]
     for place, text in _strings(values):
-        if _KEY.search(text) or any(secret in text for secret in known):
+        if _KEY.search(text) or any(secret in text for secret in long_enough):
             raise InputError(
                 f"{path.name} would contain text that looks like a key or a password ({place}): remove it."
             )
@@ -190,10 +190,10 @@ def _refuse_names(path: Path, values: Any, names: Collection[str]) -> None:
 
     Judged texts and prompts may contain any word.
     """
-    known = {name.strip().casefold() for name in names}
+    folded = {name.strip().casefold() for name in names}
     for part in ("certificate", "fitted", "hashes", "name"):
         for place, text in _strings(values[part], part):
-            if text.strip().casefold() in known - {""}:
+            if text.strip().casefold() in folded - {""}:
                 raise InputError(f"{path.name} would contain a person's name ({place}): remove it.")
 
 

@@ -138,15 +138,15 @@ def _check_documents(people: pd.DataFrame) -> None:
 
 
 def _check_probabilities(judges: pd.DataFrame, scales: Mapping[str, Scale]) -> None:
-    for criterion, given in zip(judges["criterion"], judges[PROBABILITIES], strict=True):
-        if not isinstance(given, (tuple, list)):
+    for criterion, shares in zip(judges["criterion"], judges[PROBABILITIES], strict=True):
+        if not isinstance(shares, (tuple, list)):
             continue
         steps = len(scales[criterion].steps)
-        fits = len(given) == steps and all(0 <= p <= 1 for p in given) and abs(sum(given) - 1) < 1e-3
+        fits = len(shares) == steps and all(0 <= p <= 1 for p in shares) and abs(sum(shares) - 1) < 1e-3
         if not fits:
             raise InputError(
                 f"Probabilities for {criterion!r} must be {steps} numbers from 0 to 1 that add up to 1, "
-                f"one for each step of the scale. {given!r} are not."
+                f"one for each step of the scale. {shares!r} are not."
             )
 
 

@@ -49,10 +49,10 @@ def hash_content(values: dict[str, Any]) -> str:
 
 def check_hash(values: dict[str, Any]) -> None:
     """Raise AlteredError if the file's hash does not match its content or is missing."""
-    given = values.get("hash")
-    if not given:
+    stored = values.get("hash")
+    if not stored:
         raise AlteredError("it has no hash: write it from its study again")
-    if given != hash_content(values):
+    if stored != hash_content(values):
         raise AlteredError("its content does not match its hash, so somebody changed it after it was written")
 
 

@@ -75,7 +75,7 @@ def join_across(scored: pd.DataFrame, old: pd.DataFrame, bridge: Bridge) -> pd.D
     no scores.
     """
     sides: dict[Side, pd.DataFrame] = {"new": scored, "old": old}
-    links = {one.criterion: one for one in bridge.by_criterion}
+    links = {criterion_bridge.criterion: criterion_bridge for criterion_bridge in bridge.by_criterion}
     parts = []
     for side, rows in sides.items():
         linked = np.full(len(rows), math.nan)
@@ -85,8 +85,8 @@ def join_across(scored: pd.DataFrame, old: pd.DataFrame, bridge: Bridge) -> pd.D
                 linked[place] = _link(across, side, np.array([raw]))[0]
         parts.append(rows.assign(unlinked=rows["raw"], raw=linked, score=linked))
     table = pd.concat(parts, ignore_index=True).assign(people=math.nan)
-    given = table["answers"] if "answers" in table else [()] * len(table)
-    answers = [each if isinstance(each, tuple) else () for each in given]
+    column = table["answers"] if "answers" in table else [()] * len(table)
+    answers = [each if isinstance(each, tuple) else () for each in column]
     return table.assign(answers=pd.Series(answers, table.index, dtype=object))
 
 
@@ -97,7 +97,7 @@ def _link(across: CriterionBridge, side: Side, raw: np.ndarray, without: int | N
 
 def tell_unlinked(bridge: Bridge, criterion: str) -> str:
     """Return why a criterion cannot be compared across the bridge, or "" if it can."""
-    across = next((one for one in bridge.by_criterion if one.criterion == criterion), None)
+    across = next((each for each in bridge.by_criterion if each.criterion == criterion), None)
     if across is None:
         return "The bridge does not have this criterion."
     if across.design is Design.NONE:
@@ -144,7 +144,7 @@ def _find_gap(rows: pd.DataFrame, systems: tuple[str, str], across: CriterionBri
     sides: tuple[Side, Side] = ("new", "old")
     means = []
     for side, system in zip(sides, systems, strict=True):
-        own = rows[(rows["system"] == system) & rows[UNLINKED].notna()]
-        linked = _link(across, side, own[UNLINKED].to_numpy(dtype=float), without)
-        means.append(float(pd.Series(linked).groupby(own["document"].to_numpy()).mean().mean()))
+        scored = rows[(rows["system"] == system) & rows[UNLINKED].notna()]
+        linked = _link(across, side, scored[UNLINKED].to_numpy(dtype=float), without)
+        means.append(float(pd.Series(linked).groupby(scored["document"].to_numpy()).mean().mean()))
     return means[0] - means[1]

@@ -97,9 +97,9 @@ def score_output(
     least = _spread(judge, at_least)
     asked = Asked(Path(ledger), settings or load_settings(), progress=False)
     return [
-        replace(one, least=least.get(one.criterion))
-        for one in read_scores(judge, judge.score_instances([instance], asked))
-        if one.criterion in least or not isinstance(at_least, Mapping)
+        replace(score, least=least.get(score.criterion))
+        for score in read_scores(judge, judge.score_instances([instance], asked))
+        if score.criterion in least or not isinstance(at_least, Mapping)
     ]
 
 
@@ -121,9 +121,9 @@ def _spread(judge: Judge, at_least: AtLeast | None) -> dict[str, float]:
         return {} if at_least is None else dict.fromkeys(criteria, float(at_least))
     for name in at_least:
         if name not in criteria:
-            known = "; ".join(criteria)
+            names = "; ".join(criteria)
             raise InputError(
-                f"“{str(name)[:60]}” is not a criterion of this judge; its criteria are: {known[:500]}"
+                f"“{str(name)[:60]}” is not a criterion of this judge; its criteria are: {names[:500]}"
             )
     return {name: float(least) for name, least in at_least.items()}
 
@@ -152,7 +152,7 @@ def assert_judged(
     """
     __tracebackhide__ = True
     instance = Instance("output", input, output, document, reference=reference)
-    failed = [one for one in score_output(judge, instance, at_least, ledger=ledger) if not one.passed]
+    failed = [score for score in score_output(judge, instance, at_least, ledger=ledger) if not score.passed]
     if failed:
         raise AssertionError("\n".join(map(str, failed)))
 
@@ -169,12 +169,12 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
         scores = _score(output, context.get("config") or {}, context.get("vars") or {})
     except CoevalError as error:
         return {"pass": False, "score": 0.0, "reason": str(error)}
-    parts = [{"pass": one.passed, "score": _share(one), "reason": str(one)} for one in scores]
+    parts = [{"pass": score.passed, "score": _share(score), "reason": str(score)} for score in scores]
     return {
-        "pass": all(one.passed for one in scores),
+        "pass": all(score.passed for score in scores),
         "score": math.fsum(map(_share, scores)) / len(scores),
         "reason": "; ".join(map(str, scores)),
-        "namedScores": {one.criterion: _share(one) for one in scores},
+        "namedScores": {score.criterion: _share(score) for score in scores},
         "componentResults": parts,
     }
 
@@ -201,9 +201,9 @@ def _score(output: str, config: Mapping[str, Any], values: Mapping[str, Any]) ->
     return score_output(str(config.get("judge", "judge.json")), instance, at_least, ledger=ledger)
 
 
-def _share(one: Scored) -> float:
+def _share(scored: Scored) -> float:
     """Return the score's share of its scale: 0 for a missing score, because JSON has no nan."""
-    return 0.0 if math.isnan(one.share) else one.share
+    return 0.0 if math.isnan(scored.share) else scored.share
 
 
 def judge_scorer(judge: str | Path, ledger: str | Path = LEDGER) -> Scorer:
@@ -235,10 +235,10 @@ def judge_scorer(judge: str | Path, ledger: str | Path = LEDGER) -> Scorer:
             table = await loaded.score_later([instance], asked)
             scores = read_scores(loaded, table)
             return Score(
-                value={one.criterion: one.score for one in scores},
+                value={item.criterion: item.score for item in scores},
                 answer=state.output.completion,
                 explanation="\n".join(map(str, scores)),
-                metadata={"ask_person": [one.criterion for one in scores if one.ask_person]},
+                metadata={"ask_person": [item.criterion for item in scores if item.ask_person]},
             )
 
         return score

@@ -123,19 +123,19 @@ def _group(answers: Iterable[Answers]) -> list[list[Answers]]:
 def _compare(old: Numbers, new: Numbers) -> tuple[Numbers, Numbers]:
     """Return the shift of the mean and the energy distance for each permutation, 0 if a side has no scores."""
     known_old, known_new = ~np.isnan(old), ~np.isnan(new)
-    both = known_old.any(axis=1) & known_new.any(axis=1)
-    shift = np.where(both, _mean(new, known_new) - _mean(old, known_old), 0.0)
+    comparable = known_old.any(axis=1) & known_new.any(axis=1)
+    shift = np.where(comparable, _mean(new, known_new) - _mean(old, known_old), 0.0)
     energy = 2 * _distance(old, new) - _distance(old, old) - _distance(new, new)
-    return shift, np.where(both, energy, 0.0)
+    return shift, np.where(comparable, energy, 0.0)
 
 
-def _mean(values: Numbers, known: Numbers) -> Numbers:
-    return np.asarray(np.where(known, values, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+def _mean(values: Numbers, mask: Numbers) -> Numbers:
+    return np.asarray(np.where(mask, values, 0.0).sum(axis=1) / np.maximum(mask.sum(axis=1), 1))
 
 
-def _distance(one: Numbers, other: Numbers) -> Numbers:
+def _distance(first: Numbers, other: Numbers) -> Numbers:
     """Return the mean distance between old and new answers, for each permutation."""
-    gaps = np.abs(one[:, :, None] - other[:, None, :]).reshape(len(one), -1)
+    gaps = np.abs(first[:, :, None] - other[:, None, :]).reshape(len(first), -1)
     return _mean(gaps, ~np.isnan(gaps))
 
 
@@ -196,24 +196,24 @@ async def check_judge(judge: JudgeFile, samples: Sequence[Instance], asked: Aske
         raise InputError(
             f"“{judge.name}” contains no questions to ask again: write it again from a study with drafts."
         )
-    known = {mark_output(one, judge.salt): one for one in samples}
+    by_mark = {mark_output(item, judge.salt): item for item in samples}
     told: list[Answers] = []
     with open_askers(judge) as askers, tempfile.TemporaryDirectory() as folder:
-        ready = [_prepare(judge, askers, question, known) for question in judge.questions]
+        ready = [_prepare(judge, askers, question, by_mark) for question in judge.questions]
         for name, asker in askers.items():
-            own = [each for each in ready if each.question.judge == name]
+            questions = [each for each in ready if each.question.judge == name]
             repeats = passes or (1 if asker.protocol.answers > 1 else 2)
             fresh = replace(asked, ledger=Path(folder, "calls.db"))
-            drafts = await _ask_again(name, own, repeats, fresh)
-            told += [_pair(each, drafts) for each in own]
+            drafts = await _ask_again(name, questions, repeats, fresh)
+            told += [_pair(each, drafts) for each in questions]
     answered = [each for each in told if not all(map(math.isnan, each.new))]
     return Check(find_drift(answered), len(told), len(answered))
 
 
 def _prepare(
-    judge: JudgeFile, askers: Mapping[str, Asker], question: Question, known: Mapping[str, Instance]
+    judge: JudgeFile, askers: Mapping[str, Asker], question: Question, by_mark: Mapping[str, Instance]
 ) -> _Ready:
-    instance = _find_instance(question, known)
+    instance = _find_instance(question, by_mark)
     if mark_output(instance, judge.salt) != question.output:
         raise InputError(
             f"The texts of a question on “{question.criterion[:60]}” do not match its hash: download the "
@@ -235,16 +235,16 @@ def _prepare(
     )
 
 
-def _find_instance(question: Question, known: Mapping[str, Instance]) -> Instance:
+def _find_instance(question: Question, by_mark: Mapping[str, Instance]) -> Instance:
     if question.sample is not None:
         sample = question.sample
         return Instance("", sample.input, sample.output, reference=sample.reference, context=sample.context)
-    if question.output not in known:
+    if question.output not in by_mark:
         raise InputError(
             "The file contains only hashes of the questions: give a table of the study's inputs and "
             "outputs with --questions."
         )
-    return known[question.output]
+    return by_mark[question.output]
 
 
 async def _ask_again(

@@ -65,12 +65,12 @@ class Terms:
             )
         if self.new == self.old:
             raise InputError(f"“{self.new}” cannot be compared with itself: name two systems.")
-        known = sorted(set(systems) - {""})
+        names = sorted(set(systems) - {""})
         for system in (self.new, self.old):
-            if system not in known:
+            if system not in names:
                 raise InputError(
                     f"There are no outputs of “{system[:60]}”; the column “system” contains "
-                    f"{', '.join(known)[:300] or 'nothing'}."
+                    f"{', '.join(names)[:300] or 'nothing'}."
                 )
 
 
@@ -99,15 +99,15 @@ class Line:
     @property
     def flipping(self) -> str:
         """Return a sentence on how often a verdict changes between runs."""
-        found = self.flips.value
-        if not found.defined:
+        rate = self.flips.value
+        if not rate.defined:
             return "The rate of changed verdicts between runs is unknown: each output has only one answer."
-        low, high = found.ci
+        low, high = rate.ci
         interval = f"{low:.1%} to {high:.1%}; " if low == low else ""
         return (
-            f"With one answer each, the verdict “at least {found.threshold:g}” changes between runs on "
-            f"{found.value:.1%} of unchanged inputs ({interval}{found.n:,} outputs with "
-            f"{found.answers:.3g} answers each)."
+            f"With one answer each, the verdict “at least {rate.threshold:g}” changes between runs on "
+            f"{rate.value:.1%} of unchanged inputs ({interval}{rate.n:,} outputs with "
+            f"{rate.answers:.3g} answers each)."
         )
 
     @property
@@ -223,7 +223,7 @@ def _tell_unseen(difference: Difference, terms: Terms) -> str:
     if chance <= terms.level or 1 - difference.level_at(terms.margin) > terms.level:
         return ""
     rooms = [(room.loss, room.documents) for room in difference.rooms]
-    room, documents = max(rooms, key=lambda one: (1 - shift / max(one[0], shift)) ** one[1])
+    room, documents = max(rooms, key=lambda pair: (1 - shift / max(pair[0], shift)) ** pair[1])
     share = shift / room
     enough = math.ceil(math.log(terms.level) / math.log1p(-share))
     what = "labelled documents" if difference.labelled else "documents"
@@ -316,7 +316,7 @@ def tell_basis(gate: Gate, judge: JudgeFile, bridge: Bridge | None = None) -> st
         "This assumes that its errors are equal on both systems."
     )
     errors = pd.DataFrame(
-        [(one.criterion, one.system, one.people - one.score) for one in judge.labels],
+        [(label.criterion, label.system, label.people - label.score) for label in judge.labels],
         columns=["criterion", "system", "error"],
     )
     by_system = errors.groupby(["criterion", "system"])["error"].mean().groupby(level=0)

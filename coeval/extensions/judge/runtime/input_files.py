@@ -55,7 +55,7 @@ def load_labels(path: Path) -> dict[tuple[str, str], float]:
         if text:
             place = table.place(row.line, columns["score"])
             scores.setdefault((instance, criterion), []).append(read_score(text, place))
-    return {key: math.fsum(given) / len(given) for key, given in scores.items()}
+    return {key: math.fsum(numbers) / len(numbers) for key, numbers in scores.items()}
 
 
 def read_score(text: str, place: str) -> float:
@@ -86,13 +86,13 @@ def add_people(
     An output is matched to the study by its text. Labels of other criteria or instances are ignored.
     """
     studied = {(label.output, label.criterion): label.people for label in judge.labels}
-    marks = {one.external_id: mark_output(one, judge.salt) for one in instances} if studied else {}
-    given = labels or {}
+    marks = {item.external_id: mark_output(item, judge.salt) for item in instances} if studied else {}
+    ratings = labels or {}
     people = [
-        given.get((instance, criterion), studied.get((marks.get(instance, ""), criterion), math.nan))
+        ratings.get((instance, criterion), studied.get((marks.get(instance, ""), criterion), math.nan))
         for instance, criterion in zip(table["instance"], table["criterion"], strict=True)
     ]
-    texts = {one.external_id: one.output for one in instances}
+    texts = {item.external_id: item.output for item in instances}
     return table.assign(people=people, output=table["instance"].map(texts))
 
 

@@ -61,11 +61,11 @@ class Asker:
 
     def beside(self, instance: Instance) -> Protocol:
         """Return the protocol for an instance, without examples that share its document or its texts."""
-        own = mark_document(document_of(instance), self._judge.salt)
+        mark = mark_document(document_of(instance), self._judge.salt)
         shown = (
             example
             for example in self._judge.fitted.examples
-            if example.document != own
+            if example.document != mark
             and (example.input, example.output) != (instance.input, instance.output)
         )
         return self._with(tuple(shown))
@@ -103,11 +103,11 @@ def open_askers(judge: JudgeFile) -> Iterator[Mapping[str, Asker]]:
     with tempfile.TemporaryDirectory(prefix="coeval-judge-") as folder:
         askers = {}
         for place, asking in enumerate(judge.judges):
-            own = Path(folder, str(place))
-            own.mkdir()
+            texts = Path(folder, str(place))
+            texts.mkdir()
             for name, text in asking.templates.items():
-                (own / f"{name}.md").write_text(text, encoding="utf-8", newline="\n")
-            askers[asking.judge] = Asker(judge, asking, own)
+                (texts / f"{name}.md").write_text(text, encoding="utf-8", newline="\n")
+            askers[asking.judge] = Asker(judge, asking, texts)
         yield askers
 
 
@@ -200,7 +200,7 @@ class Judge:
         self, instances: Sequence[Instance], asked: Asked, stop: threading.Event | None = None
     ) -> pd.DataFrame:
         """Score like ``score``, inside a running event loop."""
-        numbered = {number: replace(one, id=number) for number, one in enumerate(instances, 1)}
+        numbered = {number: replace(instance, id=number) for number, instance in enumerate(instances, 1)}
         drafts: dict[tuple[str, int, int], ImportedDraft] = {}
         with open_askers(self.file) as askers:
             for name, asker in askers.items():
@@ -262,12 +262,12 @@ class Judge:
                 {
                     "instance": number,
                     "criterion": text,
-                    "external": one.external_id,
-                    "document": document_of(one),
-                    "system": one.system,
+                    "external": item.external_id,
+                    "document": document_of(item),
+                    "system": item.system,
                     "reason": _reason(drafts[name, number, by] for name in self._names),
                 }
-                for number, one in instances.items()
+                for number, item in instances.items()
                 for by, text in criteria.items()
             ]
         )

@@ -120,9 +120,9 @@ def compare_systems(
         a random draw. Otherwise, it is the difference of the judge's means, which assumes equal errors on both systems.
         The difference and its error are NaN if a system has no scores.
     """
-    known = rows[rows[column].notna()]
-    judged = {system: _by_document(known, system, column) for system in (new, old)}
-    people = {system: _by_document(known, system, "people") for system in (new, old)}
+    scored = rows[rows[column].notna()]
+    judged = {system: _by_document(scored, system, column) for system in (new, old)}
+    people = {system: _by_document(scored, system, "people") for system in (new, old)}
     shared = judged[new].index.intersection(judged[old].index)
     if 2 * len(shared) >= min(len(judged[new]), len(judged[old])) > 0:
         gaps, theirs = judged[new] - judged[old], people[new] - people[old]
@@ -150,22 +150,22 @@ def _rooms(
 
 
 def _by_document(rows: pd.DataFrame, system: str, column: str) -> pd.Series:
-    own = rows[rows["system"] == system]
-    return own.groupby("document", sort=True)[column].mean()
+    outputs = rows[rows["system"] == system]
+    return outputs.groupby("document", sort=True)[column].mean()
 
 
 def _mean(judged: pd.Series, people: pd.Series, *, paired: bool) -> Difference:
     """Return the mean over documents of the judge's scores, corrected by people's if there are enough."""
-    known = people.notna().to_numpy()
+    mask = people.notna().to_numpy()
     values, labels = judged.to_numpy(dtype=float), people.to_numpy(dtype=float)
-    n = int(known.sum())
+    n = int(mask.sum())
     if n < LABELLED:
         return Difference(*_plain(values), max(len(values) - 1, 1), len(values), paired, skew=_skew(values))
-    if known.all():
+    if mask.all():
         return Difference(*_plain(labels), n - 1, n, paired, n, _skew(labels))
-    corrected = jury_mean(labels[known], values[known], values[~known])
+    corrected = jury_mean(labels[mask], values[mask], values[~mask])
     se = float(corrected.se)
-    skew = _skew_corrected(labels[known], values[known], values[~known], se)
+    skew = _skew_corrected(labels[mask], values[mask], values[~mask], se)
     return Difference(float(corrected), se, n - 1, len(values), paired, n, skew)
 
 
