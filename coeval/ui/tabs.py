@@ -20,7 +20,6 @@ from coeval.domain import Person, Role, Task
 from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundError
 from coeval.language import SOURCE, get_spoken, speaking, tr
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.server.first_page import choose_first
 from coeval.ui.server.identity import get_person, shown
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
@@ -102,12 +101,12 @@ IF_CHOSEN = f"(slug) => slug && slug !== window.coevalBefore ? slug : '{SAME}'"
 """Gradio's dropdown reports an input whenever it loses focus; only another task is a choice (see main.js)."""
 
 KEEP_TAB = """() => {{
-  if ({first} && !window.coevalStarted) return;
+  if (!window.coevalStarted) return;
   const address = new URL(location.href);
   address.searchParams.set('tab', '{tab}');
   history.replaceState(history.state, '', address);
 }}"""
-"""Writes the chosen tab into the address. The first tab opens by itself, before the address is read."""
+"""Writes the chosen tab into the address. A tab opens by itself before the server has read the address."""
 
 STARTED = "() => { window.coevalStarted = true; delete document.documentElement.dataset.opening; }"
 
@@ -356,7 +355,7 @@ class Page:
             if self.grouped:
                 View(el("h1", kind.title), elem_classes="page-title")
             tab = kind(self.context, self.task)
-        door.select(None, js=KEEP_TAB.format(tab=kind.id, first=str(kind is self.kinds[0]).lower()))
+        door.select(None, js=KEEP_TAB.format(tab=kind.id))
         return tab, door
 
     def _on_load(self, request: gr.Request) -> list[Any]:
@@ -369,9 +368,9 @@ class Page:
             if tab not in wanted:
                 tab = next(kind.id for kind in self.kinds if kind.id in wanted)
             # to open a tab again would load it twice
-            listed = [kind.id for kind in self.kinds if not _asks(kind)]
-            first = choose_first(request.query_params.get("tab"), listed, person.role) or self.kinds[0].id
-            opened = gr.skip() if tab == first else gr.Tabs(selected=tab)
+            listed = {kind.id for kind in self.kinds if not _asks(kind)}
+            is_open = tab == self.kinds[0].id or (tab in listed and tab == request.query_params.get("tab"))
+            opened = gr.skip() if is_open else gr.Tabs(selected=tab)
             with speaking(get_language(self.context, slug, person)):
                 picker = task_choices(self.context, person, slug)
                 corner = [*self._corner(person, slug), self._unlisted(wanted)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -19,7 +19,6 @@ import gradio as gr
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Send
 
-from coeval.domain import Role
 from coeval.ui.server.plain_pages import BUNDLE, VERSION
 
 FRONTEND = Path(gr.__file__).parent / "templates" / "frontend"
@@ -88,13 +87,6 @@ def list_files() -> tuple[list[str], dict[str, list[str]]]:
     return list(dict.fromkeys(common)), kinds
 
 
-def choose_first(asked: str | None, listed: Sequence[str], role: Role) -> str | None:
-    """Return the tab that opens before the server is asked: one that is always listed; None for the first tab."""
-    if asked in listed:
-        return asked
-    return listed[0] if role is Role.ANNOTATOR else None
-
-
 class FirstPage:
     """The first answer of a mounted Gradio app; ``css`` holds all styles that the page may need.
 
@@ -136,9 +128,10 @@ class FirstPage:
         """Return the tags of the head of a page that opens with this tab, or with the first one."""
         return HEAD.format(tab=json.dumps(tab), **self.values)
 
-    def fill(self, send: Send, query: str, role: Role) -> Send:
+    def fill(self, send: Send, query: str) -> Send:
         """Return where the app sends the page, which reaches ``send`` with our head."""
-        tab = choose_first(parse_qs(query).get("tab", [""])[0], self.tabs, role)
+        asked = parse_qs(query).get("tab", [""])[0]
+        tab = asked if asked in self.tabs else None
         started: list[Message] = []
 
         async def send_filled(message: Message) -> None:

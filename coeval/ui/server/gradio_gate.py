@@ -70,9 +70,7 @@ class GradioGate:
             refusal = await to_thread.run_sync(self._check_event, body, scope)
             receive = replay(body, receive)
         if refusal is None and path == "/":
-            person = get_member(self.context, read_session(self.context, Request(scope)))
-            role = person.role if person else Role.ANNOTATOR
-            send = self.page.fill(send, scope["query_string"].decode("latin-1"), role)
+            send = self.page.fill(send, scope["query_string"].decode("latin-1"))
         if refusal is None and path == "/page.css":
             refusal = Response(self.page.css, media_type="text/css")
         await (refusal or self.app)(scope, receive, send)
