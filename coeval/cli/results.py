@@ -173,7 +173,6 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--label", help="label of the run (default: model and protocol)")
     add("--limit", type=int, metavar="N", help="draft at most N evaluations now")
-    add("--pilot", type=int, metavar="N", help="draft only N instances, spread over the task")
     add("--steps", help="include evaluation steps in the prompt (auto-CoT)", **flag)
     add(
         "--plan",

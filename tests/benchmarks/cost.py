@@ -95,6 +95,7 @@ def run_way(name: str, settings: Any, data: Path, db: Path) -> Way:
     from coeval.settings import Settings
     from coeval.store import Store
     from coeval.usecases.access import OPERATOR, Context
+    from coeval.usecases.criteria_rounds import get_criteria_set
     from coeval.usecases.drafting.execution import run_drafting
     from coeval.usecases.drafting.preparation import estimate_run
     from coeval.usecases.study_import import import_file
@@ -104,7 +105,9 @@ def run_way(name: str, settings: Any, data: Path, db: Path) -> Way:
         import_file(context, OPERATOR, data, slug=SLUG)
         settings = replace(settings, label=name)
         before = estimate_run(context, OPERATOR, SLUG, settings)
-        pilot = asyncio.run(run_drafting(context, OPERATOR, SLUG, replace(settings, pilot=20)))
+        current = get_criteria_set(context, OPERATOR, SLUG)
+        first = 20 * len(current.criteria if current else ())
+        pilot = asyncio.run(run_drafting(context, OPERATOR, SLUG, replace(settings, limit=first)))
         after = estimate_run(context, OPERATOR, SLUG, settings)
         rest = asyncio.run(run_drafting(context, OPERATOR, SLUG, settings))
         if not rest.complete:

@@ -312,19 +312,6 @@ def list_instances(db: Database, task: int, *, limit: int = ALL, offset: int = 0
     return (instance_of(row) for row in rows(db, sql, [task, limit, offset]))
 
 
-def list_ids_at(db: Database, task: int, positions: Iterable[int]) -> list[int]:
-    """Return the ids of the instances at these positions, counted from 1."""
-    return [
-        row["id"]
-        for batch in chunks(positions)
-        for row in rows(
-            db,
-            f"SELECT id FROM instance WHERE task = ? AND position IN ({', '.join('?' * len(batch))})",
-            [task, *batch],
-        )
-    ]
-
-
 def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) -> dict[str, Instance]:
     """Return the instances of a task with these external ids, by external id."""
     by_id: dict[str, Instance] = {}

@@ -169,7 +169,7 @@ def draft_line(context: Context, person: Person, slug: str, instance: int, crite
     label = shown.label if shown else ""
     started = (read_run_settings(job.params) for job in list_jobs(context, person, slug))
     settings = next((each for each in started if shown and each.label == label), RunSettings(label=label))
-    settings = replace(settings, limit=None, pilot=0)
+    settings = replace(settings, limit=None)
     drafted = asyncio.run(run_drafting(context, person, slug, settings, only=(instance, criterion)))
     if not drafted.total:
         raise InputError("This evaluation has its draft already: reload the page.")

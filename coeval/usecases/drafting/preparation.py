@@ -244,18 +244,7 @@ def list_left(
     compares = get_protocol(settings.protocol).compares
     list_missing = drafts.list_uncompared if compares else drafts.list_undrafted
     left = list_missing(db, task.id, run.id if run else 0, ids, retry_unscored=settings.retry_unscored)
-    if settings.pilot:
-        chosen = _list_pilot(db, task, settings.pilot)
-        left = (pair for pair in left if pair[0] in chosen)
     return islice(left, settings.limit)
-
-
-def _list_pilot(db: Database, task: Task, size: int) -> set[int]:
-    """Return the instances of a pilot, spread evenly over the task."""
-    total = tasks.count_instances(db, task.id)
-    return set(
-        tasks.list_ids_at(db, task.id, [1 + place * total // size for place in range(min(size, total))])
-    )
 
 
 # Previews of a run: the full text of a request, and the estimated cost.

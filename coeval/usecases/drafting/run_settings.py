@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 
 from coeval.errors import InputError
 from coeval.llm.client.client import resolve_address
@@ -17,8 +17,6 @@ from coeval.settings import Settings, show_address
 class RunSettings(JudgeSettings):
     """The settings of a run: those of its judge, and how the run goes. ``limit`` is the largest number of drafts; None
     for all.
-
-    ``pilot`` is the number of instances, spread over the task, to draft for now; 0 for all.
     """
 
     templates: str = ""
@@ -28,7 +26,6 @@ class RunSettings(JudgeSettings):
     label: str = ""
     concurrency: int = 0
     limit: int | None = None
-    pilot: int = 0
     prices: Prices = field(default_factory=Prices)
     retry_unscored: bool = False
     replay: bool = False
@@ -114,8 +111,9 @@ class RunSettings(JudgeSettings):
 
 
 def read_run_settings(params: Mapping[str, object]) -> RunSettings:
-    """Return the settings of a stored job."""
-    values = dict(params["settings"])  # type: ignore[call-overload]
+    """Return the settings of a stored job, without those that CoEval no longer has."""
+    stored = dict(params["settings"])  # type: ignore[call-overload]
+    values = {each.name: stored[each.name] for each in fields(RunSettings) if each.name in stored}
     values["prices"] = Prices(**values["prices"])
     values["assistants"] = tuple(values["assistants"])
     return RunSettings(**values)

@@ -24,7 +24,7 @@ from coeval.usecases.drafting import batch_files, execution
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.jobs import draft_line
 from coeval.usecases.drafting.preparation import estimate_run, show_question
-from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 from coeval.usecases.export import export_table
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -371,3 +371,8 @@ def count_drafts(context: Context, label: str) -> dict[int, int]:
             one.id: sum(drafts.get_current_draft(db, run.id, one.id, number) is not None for number in (1, 2))
             for one in tasks.list_instances(db, task.id)
         }
+
+
+def test_a_stored_job_is_read_without_a_setting_that_is_gone() -> None:
+    params = {"settings": RunSettings(label="old").to_params() | {"gone": 3}}
+    assert read_run_settings(params) == RunSettings(label="old")
