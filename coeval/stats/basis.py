@@ -48,7 +48,6 @@ class Basis:
                 study,
                 scores=scores,
                 actions=_of_arm(study.actions, self.arm),
-                whole=not self.arm and self.planted,
                 asked_again=self.asked_again,
             )
         return known[self]

@@ -75,19 +75,6 @@ def is_planted(scores: pd.DataFrame) -> pd.Series[bool]:
     return scores["planted_score"].astype(bool)
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The number of scores planned for the people who began: one per criterion and instance in their queues.
-
-    ``missing`` is the number of these that were not saved. If ``drawn``, a random draw assigns each instance
-    to some of the people.
-    """
-
-    scores: int
-    missing: int
-    drawn: bool = False
-
-
 @dataclass(frozen=True, eq=False)
 class StudyFrames:
     """A study as tables.
@@ -118,7 +105,6 @@ class StudyFrames:
         decided; missing if another round replaced it), ``annotator``, ``group``, ``proposal`` (missing for an added
         criterion), ``action``.
     drafted_criteria : the criteria in the model's wording.
-    planned : the number of planned scores; None if unknown, as for imported scores.
 
     Raises
     ------
@@ -139,9 +125,8 @@ class StudyFrames:
     drafted_criteria: Sequence[str] = ()
     version: int = 0
     """The version of the criteria set; 0 if there is none."""
-    planned: Planned | None = None
-    whole: bool = True
-    """True if the scores of all arms are included, with planted errors."""
+    drawn: bool = False
+    """True if CoEval drew the arms at random, which is unknown for imported scores."""
     asked_again: bool = False
     """True if the model's figures count scores that it gave only when it was asked again."""
 

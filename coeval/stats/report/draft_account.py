@@ -217,7 +217,7 @@ def _cannot(
             "Set a blind share (Set-up, Tasks)."
         )
         return
-    if study.planned is None:
+    if not study.drawn:
         yield (
             "The file does not say that the arms were drawn at random. CoEval draws them for its own "
             "people; in imported scores they may differ in more than the draft."
@@ -250,7 +250,7 @@ def _paragraph(
             continue
         yield (
             f"{account.scores:,} scores were given with {ARM_NAMES.get(account.arm, account.arm)} in view and "
-            f"{account.blind_scores:,} without a draft{', drawn at random' if study.planned else ''}."
+            f"{account.blind_scores:,} without a draft{', drawn at random' if study.drawn else ''}."
         )
         yield from _tell_time(account.of("seconds"))
         yield from _tell(account, "adoption", "People gave the draft's score")

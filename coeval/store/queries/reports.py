@@ -105,25 +105,8 @@ WHERE i.task = :task AND j.revision = (SELECT max(later.revision) FROM adjudicat
 ORDER BY j.id
 """
 
-QUEUES = """
-SELECT a.annotator, count(*) AS instances, count(CASE WHEN a.state = 'open' THEN 1 END) AS unfinished
-FROM assignment a
-WHERE a.task = :task
-  AND (a.annotator, a.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
-GROUP BY a.annotator
-"""
-"""The numbers of all and of unfinished instances in each person's queue."""
-
-BEGUN = """
-SELECT s.annotator, count(*) AS n
-FROM assignment a
-JOIN current_submission s ON s.annotator = a.annotator AND s.instance = a.instance
-JOIN criteria_set_member m ON m.criterion = s.criterion AND m.criteria_set = :criteria_set
-WHERE a.task = :task AND a.state = 'open'
-  AND (a.annotator, a.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
-GROUP BY s.annotator
-"""
-"""The number of each person's saves for unfinished instances."""
+ASSIGNED = "SELECT DISTINCT annotator FROM assignment WHERE task = :task"
+"""The people with a queue of the task, for whom CoEval draws the arms."""
 
 VOTES = """
 SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM ballot_round later WHERE later.task = r.task AND later.version = r.version

@@ -19,14 +19,11 @@ from coeval.stats.frames import (
     DRAFT_COLUMNS,
     REFERENCE_COLUMNS,
     VOTE_COLUMNS,
-    Planned,
     StudyFrames,
 )
 from coeval.store import Database
 from coeval.store.queries import criteria, drafts, people, reports, review
-from coeval.store.queries.crowd_studies import get_active_plan
 from coeval.store.queries.people import list_groups
-from coeval.store.queries.teams import get_team, is_asking
 
 # Query results as columns of a table, block by block: no row and no text is stored twice.
 
@@ -227,30 +224,15 @@ def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
         drafts=_read_drafts(db, task, set_id, names, texts),
         drafted_criteria=[criterion.text for criterion in members if criterion.origin is Origin.LLM],
         version=current.version if current else 0,
-        planned=_read_planned(db, task, set_id, len(texts), scores) if version is None else None,
+        drawn=_has_drawn(db, task, scores),
     )
 
 
-def _read_planned(
-    db: Database, task: Task, criteria_set: int, criteria_count: int, scores: pd.DataFrame
-) -> Planned | None:
-    """Return the number of scores in the queues of people who have scored; None if one of them has no queue.
-
-    It is also unknown while only some lines are requested, and for imported scores, whose plan is not
-    recorded.
-    """
-    begun = set(scores["annotator"].unique())
-    known = {person.id: person.name for person in people.list_people(db)}
-    queues = [row for row in reports.read(db, reports.QUEUES, task=task.id) if known[row[0]] in begun]
-    if not queues or len(queues) < len(begun) or is_asking(db, task.id):
-        return None
-    saved: dict[int, int] = dict(
-        iter(reports.read(db, reports.BEGUN, task=task.id, criteria_set=criteria_set))
-    )
-    missing = sum(unfinished * criteria_count - saved.get(person, 0) for person, _, unfinished in queues)
-    team = get_team(db, task.id)
-    drawn = get_active_plan(db, task.id) is not None or bool(team and team.per_instance)
-    return Planned(sum(instances for _, instances, _ in queues) * criteria_count, missing, drawn)
+def _has_drawn(db: Database, task: Task, scores: pd.DataFrame) -> bool:
+    """Return whether everyone who scored has a queue here; imported scores come without one."""
+    names = {person.id: person.name for person in people.list_people(db)}
+    assigned = {names[number] for (number,) in reports.read(db, reports.ASSIGNED, task=task.id)}
+    return bool(assigned) and assigned >= set(scores["annotator"].unique())
 
 
 def _read_more(db: Database, task: Task, name: str, version: int | None) -> pd.DataFrame:

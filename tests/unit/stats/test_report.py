@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,9 +22,7 @@ from coeval.stats import (
     tables_latex,
     tables_markdown,
 )
-from coeval.stats.basis import Basis
-from coeval.stats.frames import Planned, StudyFrames
-from coeval.stats.report.document import missing_section
+from coeval.stats.frames import StudyFrames
 from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.systems import compare_pairs
 from tests.support.studies.stats_frames import make_frames, simulate_frames
@@ -287,66 +284,6 @@ def test_pairs_of_one_person_with_and_one_without_the_draft() -> None:
     assert means["people_assisted_blind"]["n_pairs"] == 2
     assert means["people_assisted_blind"]["pearson"] == pytest.approx(0)
     assert means["people_assisted"]["pearson"] == pytest.approx(-1)
-
-
-THREE = [
-    {"annotator": who, "instance": f"i{k}", "score": score}
-    for who, given in (("a", (4, 5)), ("b", (3, 4)), ("c", (2,)))
-    for k, score in enumerate(given)
-]
-"""Five of the six scores that three people could have given to two instances; their sum is 18."""
-
-
-@pytest.mark.parametrize(
-    ("planned", "why", "missing", "by_design", "words"),
-    [
-        (
-            None,
-            "not known",
-            1,
-            None,
-            "1 of the 6 scores that 3 people could have given to 2 instances are missing",
-        ),
-        (Planned(5, 0), "complete", 0, 1, "No planned score is missing."),
-        (
-            Planned(5, 0, drawn=True),
-            "at random",
-            0,
-            1,
-            "No planned score is missing: a random draw gave each",
-        ),
-        (
-            Planned(6, 1, drawn=True),
-            "not known",
-            1,
-            0,
-            "1 of 6 planned scores (17%) are missing, and it is not known",
-        ),
-    ],
-)
-def test_missing_scores_are_counted(
-    planned: Planned | None, why: str, missing: int, by_design: int | None, words: str
-) -> None:
-    found = missing_section(dataclasses.replace(make_frames(THREE), planned=planned))
-    assert (found.possible, found.missing, found.by_design, found.why) == (6, missing, by_design, why)
-    assert found.sentence.startswith(words)
-
-
-def test_missing_scores_of_one_arm_are_only_known_if_planned() -> None:
-    rows = [row | {"arm": "blind" if row["annotator"] == "a" else "assisted"} for row in THREE]
-    for planned, words in (
-        (None, "do not tell how many"),
-        (Planned(6, 1), "1 of the 6 scores that were planned"),
-    ):
-        found = missing_section(
-            Basis(arm="blind").cut(dataclasses.replace(make_frames(rows), planned=planned))
-        )
-        assert words in found.sentence
-
-
-def test_a_score_saved_empty_is_missing() -> None:
-    rows = [*THREE, {"annotator": "c", "instance": "i1", "score": math.nan}]
-    assert missing_section(dataclasses.replace(make_frames(rows), planned=Planned(6, 0))).missing == 1
 
 
 @settings(deadline=None, max_examples=60)

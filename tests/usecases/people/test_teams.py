@@ -9,16 +9,13 @@ import pytest
 
 from coeval.domain import Person
 from coeval.errors import NotAllowedError
-from coeval.stats.report.document import MissingSection, missing_section
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
-from coeval.usecases.reports.statistics import get_reading
 from coeval.usecases.scrutiny.policies import get_team, set_team
 from coeval.usecases.scrutiny.steps import Where, get_step, submit
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.studies.scrutiny_steps import save, walk
 from tests.usecases.scrutiny.test_scrutiny import sent
 
 
@@ -92,24 +89,3 @@ def test_what_was_opened_or_saved_counts_and_new_instances_are_shared_out(
     get_step(context, ana, "demo")
     given = dict(get_team(context, owner, "demo").given)
     assert sum(given.values()) == 14 and abs(given["Ana"] - given["Ben"]) <= 2
-
-
-def test_a_study_that_is_shared_out_knows_which_scores_are_missing(
-    context: Context, owner: Person, people: list[Person]
-) -> None:
-    """12 instances go to two of four people each: 48 scores are planned, and 48 more were never asked for."""
-
-    def missing() -> MissingSection:
-        return get_reading(context, owner, "demo", newest=True).get(missing_section)
-
-    set_team(context, owner, "demo", [person.name for person in people], 2)
-    steps = [(person, step) for person in people for step in walk(context, person)]
-    for person, step in steps[:-2]:
-        save(context, person, step, 4)
-    found = missing()
-    assert (found.possible, found.planned, found.missing, found.by_design) == (96, 48, 2, 48)
-    assert found.sentence.startswith("2 of 48 planned scores (4%) are missing, and it is not known why")
-    for person, step in steps[-2:]:
-        save(context, person, step, 4)
-    drawn = "No planned score is missing: a random draw gave each instance to some of the people."
-    assert (missing().why, missing().sentence) == ("at random", drawn)

@@ -22,7 +22,6 @@ from coeval.stats.report.agreement import (
     people_alphas,
 )
 from coeval.stats.report.answer import build_answer
-from coeval.stats.report.document import missing_section
 from coeval.stats.report.draft_account import draft_effects_section
 from coeval.ui.app.agreement.assistance import pull_tile
 from coeval.ui.app.agreement.changes import actions_figure, kept_tile
@@ -58,7 +57,7 @@ def build(get: Get) -> Iterator[Page]:
         tiles=[*page.tiles, _same_score_tile(section), pull_tile(effects)],
         figures=[*page.figures, heatmap_figure(section.pairwise, section.planted)],
         tables=[*map(show_table, agreement_tables(section)[:2])],
-        notes=[get(missing_section).sentence, *section_notes({"agreement": section})],
+        notes=section_notes({"agreement": section}),
     )
     yield page
     actions = get(actions_section, tables=("actions",))
