@@ -79,7 +79,6 @@ def preview_table(
     """Return the preview of a table. The whole file is checked, and ``limit`` rows are kept."""
     read = match_instances if fields == FIELDS else partial(match_columns, fields=fields)
     matched = read(table, mapping=mapping, guess=True)
-    table = keep_columns(table, matched)
     ids = _Ids(matched)
     rows: list[tuple[str, ...]] = []
     texts: set[str] = set()
@@ -89,7 +88,7 @@ def preview_table(
             rows.append(tuple(row.cells[column] for column in table.columns))
         texts.update(column for column, cell in row.cells.items() if column not in texts and is_text(cell))
         ids.add(row)
-    notes = table.notes
+    notes = keep_columns(table, matched).notes if fields == FIELDS else table.notes
     if fields == FIELDS:
         matched, found = _look_again(table, matched, mapping or {}, texts, ids)
         notes += found

@@ -18,6 +18,9 @@ from coeval.errors import InputError
 FIELDS = ("instance", "input", "output", "document", "system", "reference")
 """The fields of an instance. Other columns are kept as its context."""
 
+CONTEXT = "context"
+"""The name in a mapping for the other columns to keep. Without it, all are kept."""
+
 CHATS = ("messages", "conversation", "conversations")
 """Columns with a conversation, which are used if a file has no input or output column."""
 
@@ -49,9 +52,8 @@ def open_instances(
     Raises InputError for a missing column, an empty or nested input or output, or a duplicate id.
     """
     columns = match_instances(table, mapping, guess=guess)
-    _refuse_batch(table)
     require_columns(table, columns, ("input", "output"))
-    table = keep_columns(table, columns)
+    table = keep_columns(table, columns, (mapping or {}).get(CONTEXT, ""))
     source = columns.get("document", "")
     holds_texts = False
     seen = Seen()
@@ -72,18 +74,6 @@ def open_instances(
     )
 
 
-def _refuse_batch(table: Table) -> None:
-    """Raise InputError for results of Mechanical Turk: each row is one person's work, not one instance."""
-    answers = [column for column in table.columns if column.startswith("Answer.")]
-    if answers and {"HITId", "WorkerId"} <= set(table.columns):
-        raise InputError(
-            f"{table.name}: is a batch of Mechanical Turk: each row is the work of one person, and the columns "
-            f"{shorten(', '.join(answers))} are answers. Write one row per answer with the columns instance, "
-            "criterion, annotator (WorkerId) and score. Import it after a file with each text once (instance, input, "
-            "output)."
-        )
-
-
 def match_instances(
     table: Table, mapping: Mapping[str, str] | None, *, guess: bool = False
 ) -> dict[str, str]:
@@ -92,7 +82,8 @@ def match_instances(
     Without an output column, a conversation is the output. Without an input column as well, its last reply is the
     output, and the turns before it are the input.
     """
-    columns = match_columns(table, FIELDS, mapping, guess=guess)
+    fields = {field: column for field, column in (mapping or {}).items() if field != CONTEXT}
+    columns = match_columns(table, FIELDS, fields, guess=guess)
     chat = find_column(table.columns, CHATS, taken=columns.values())
     if chat and "output" not in columns:
         columns["output"] = chat

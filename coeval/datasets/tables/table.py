@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -174,17 +175,38 @@ def tell_headings(columns: Sequence[str], records: Iterator[Row]) -> tuple[int, 
     return further, tuple(note for note, applies in notes if applies)
 
 
-def keep_columns(table: Table, fields: Mapping[str, str]) -> Table:
-    """Return a wide table with the columns of the fields and as many others as an instance can keep."""
-    if len(table.columns) <= MAX_COLUMNS:
+def choose_columns(table: Table, text: str) -> tuple[str, ...]:
+    """Return the columns in a text: one name, or names and patterns such as Answer.* with commas or lines between.
+
+    Raises InputError for a name that fits no column.
+    """
+    names = [text] if text in table.columns else text.split("\n" if "\n" in text else ",")
+    chosen: dict[str, None] = {}
+    for name in map(str.strip, names):
+        fitting = [name] if name in table.columns else fnmatch.filter(table.columns, name)
+        if not fitting:
+            raise InputError(
+                f"{table.name}: has no column '{shorten(name)}'; it has {_listed(table.columns)}."
+            )
+        chosen |= dict.fromkeys(fitting)
+    return tuple(chosen)
+
+
+def keep_columns(table: Table, fields: Mapping[str, str], chosen: str = "") -> Table:
+    """Return a table with the columns of the fields and those of ``chosen``, or as many as an instance can keep."""
+    if len(table.columns) <= MAX_COLUMNS and not chosen:
         return table
     used = set(fields.values())
-    others = [column for column in table.columns if column not in used][: MAX_COLUMNS - len(used)]
+    named = choose_columns(table, chosen) if chosen else table.columns
+    others = [column for column in named if column not in used][: MAX_COLUMNS - len(used)]
     kept = tuple(column for column in table.columns if column in used or column in set(others))
     left = [column for column in table.columns if column not in kept]
+    if not left:
+        return table
+    why = "" if chosen else f", and an instance keeps {MAX_COLUMNS}"
     note = (
-        f"The table has {len(table.columns):,} columns, and an instance keeps {MAX_COLUMNS}: {len(left):,} are left "
-        f"out, from “{shorten(left[0])}” to “{shorten(left[-1])}”. To keep one of them, move it to the front."
+        f"The table has {len(table.columns):,} columns{why}: {len(left):,} are left "
+        f"out, from “{shorten(left[0])}” to “{shorten(left[-1])}”. Choose others under Columns, or with --map context=."
     )
 
     def rows() -> Iterator[Row]:

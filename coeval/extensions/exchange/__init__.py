@@ -22,6 +22,7 @@ extension = Extension(
         "doccano_labels:FORMAT",
         "potato_states:FORMAT",
         "argilla_records:FORMAT",
+        "wide_ratings:FORMAT",
         "label_studio_min:FORMAT",
         "label_studio:FORMAT",
     ),

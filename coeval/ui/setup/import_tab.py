@@ -12,6 +12,7 @@ from types import MappingProxyType
 import gradio as gr
 
 from coeval.datasets import FIELDS, Preview, list_formats, list_sheets, on_sheet, preview
+from coeval.datasets.tables.table import MAX_COLUMNS
 from coeval.domain import Column, ColumnRole, Person
 from coeval.errors import CoevalError, InputError
 from coeval.extending import load_parts
@@ -259,12 +260,17 @@ class ImportTab(Tab):
             fields = seen.fields if seen else ()
             mapped = read_mapping(seen, chosen)
             mapping = {field: mapped.get(field, "") for field in FIELDS if field in fields}
+            mapping |= {field: mapped[field] for field in ("annotator", "scores") if mapped.get("scores")
+                        and field in mapped}  # fmt: skip
             known = self._known(person, slug, into)
             roles = {
                 column.name: _role(column, mapped, chosen)
                 for column in further_columns(seen, mapped)
                 if column.name not in known
             }
+            if seen and (len(seen.columns) > MAX_COLUMNS or "scores" in mapping):  # the rest is left out
+                roles = {name: what for name, what in roles.items() if what is not ColumnRole.HIDDEN}
+                mapping |= {"context": "\n".join(roles)} if roles else {}
             task, texts = self._target(person, slug, into, name or "", description or "")
             given = ImportOptions(
                 format="auto" if origin else format or "auto",

@@ -25,6 +25,8 @@ LABELS = {
     "document": "Source id",
     "system": "System",
     "reference": "Reference",
+    "annotator": "Person",
+    "scores": "Score by the person",
 }
 """The page's names for the fields of an instance."""
 
@@ -44,6 +46,7 @@ def further_columns(seen: Preview | None, mapped: Mapping[str, str]) -> list[Col
         return []
     shown = mapped.get("document") if mapped.get("document") in seen.texts else None
     used = {column for field, column in mapped.items() if field != "document" or not shown}
+    used.update(mapped.get("scores", "").split("\n"))
     return [
         Column(name, ColumnRole.SHOWN) if name == shown else guess_column(name, _cells(seen, name))
         for name in seen.columns
@@ -63,7 +66,7 @@ def role_rows(
     """
     if seen is None or not seen.fields:
         return []
-    fields = {column: field for field, column in mapped.items()}
+    fields = {name: field for field, columns in mapped.items() for name in columns.split("\n")}
     further = {column.name: column for column in further_columns(seen, mapped)}
     rows = []
     for name in seen.columns:
@@ -83,11 +86,11 @@ def read_mapping(seen: Preview | None, chosen: Mapping[str, str]) -> dict[str, s
     """Return the column of each field, or the mapping of this file while the page shows the table of another one."""
     if seen is None or not any(name in seen.columns for name in chosen):
         return dict(seen.mapping) if seen else {}
-    return {
-        what: name
-        for name, what in chosen.items()
-        if name in seen.columns and what in seen.fields and what in FIELDS
+    fields = {
+        what: name for name, what in chosen.items() if name in seen.columns and what in LABELS and seen.fields
     }
+    scores = [name for name, what in chosen.items() if name in seen.columns and what == "scores"]
+    return {**fields, **({"scores": "\n".join(scores)} if scores else {})}
 
 
 def _cells(seen: Preview, name: str) -> list[str]:

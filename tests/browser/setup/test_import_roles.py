@@ -187,3 +187,37 @@ def test_the_page_says_how_a_file_is_read_and_one_menu_decides_otherwise(
     page.get_by_role("option").first.click()
     expect(page.locator("#import-note")).to_contain_text("Check under Columns")
     expect(page.get_by_role("button", name="Import", exact=True)).to_be_enabled()
+
+
+def test_scores_of_people_are_chosen_among_255_columns(
+    owner: Any, server: Running, context: Context, tmp_path: Path
+) -> None:
+    page = owner
+    rest = [f"c{n}" for n in range(250)]
+    head = ",".join(["who", *rest, "question", "answer", "fluency", "clear"])
+    rows = [",".join([who, *rest, "Why?", "So.", *scores]) for who, scores in (("ann", "42"), ("bo", "53"))]
+    choose_file(page, server, tmp_path, "\n".join([head, *rows]) + "\n")
+    page.locator("#import-into").get_by_text("A new task").click()
+    expect(page.locator("#import-roles tbody tr")).to_have_count(255)
+    expect(page.locator("#import-note")).to_contain_text("55 are left out")
+    role(page, "who").select_option("Person")
+    for name in ("fluency", "clear"):
+        role(page, name).select_option("Score by the person")
+    expect(role(page, "fluency")).to_have_value("scores")
+    role(page, "c249").select_option("Shown to judge and people")
+    page.locator("#import-name textarea, #import-name input").first.fill("Wide scores")
+    page.locator("#import-description textarea").fill("Answer.")
+    page.get_by_role("button", name="Import", exact=True).click()
+    note = page.locator("#import-note")
+    expect(note).to_contain_text("added 1 instance")
+    expect(note).to_contain_text("Columns that were not chosen")
+    with context.store.read() as db:
+        task = tasks.get_task(db, "wide-scores")
+        assert task is not None
+        (instance,) = tasks.list_instances(db, task.id)
+        scores = db.conn.execute(
+            "select count(*), sum(score) from submission join instance on instance.id = instance where task = ?",
+            [task.id],
+        ).fetchone()
+    assert tuple(scores) == (4, 14)
+    assert dict(instance.context) == {"c249": "c249"} and (instance.input, instance.output) == ("Why?", "So.")

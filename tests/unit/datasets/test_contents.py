@@ -13,7 +13,6 @@ import pytest
 from coeval.datasets import find_format, load_study, preview
 from coeval.datasets.tables.table import MAX_COLUMNS
 from coeval.domain import Study
-from coeval.errors import InputError
 
 PAIRS = [("Q1", "A1"), ("Q2", "A2")]
 RECORDS = [{"input": question, "output": answer} for question, answer in PAIRS]
@@ -115,12 +114,6 @@ def test_the_further_headings_of_qualtrics_are_left_out(tmp_path: Path) -> None:
     assert preview(path, mapping={"input": "ResponseId", "output": "Q1"}).n_rows == 1
     path.write_text("\n".join([rows[0], *rows[3:]]))
     assert read(path, input="ResponseId", output="Q1") == [("R_1", "An answer")]
-
-
-def test_a_batch_of_mechanical_turk_is_refused_with_the_way(tmp_path: Path) -> None:
-    text = "HITId,WorkerId,Input.input_1,Input.output,Answer.x_1\nh,w,Q,A,4\n"
-    with pytest.raises(InputError, match=r"the columns Answer.x_1 are answers. Write one row per answer"):
-        load(tmp_path, "a.csv", text)
 
 
 def test_a_wide_table_keeps_its_fields_and_says_what_is_left_out(tmp_path: Path) -> None:

@@ -225,6 +225,7 @@ export function view(element, props, watch) {
 /* The visibility of columns: a menu for each, and a button that shows the column to judge and people. */
 
 const HIDDEN = 'hidden';
+const SCORES = 'scores';
 
 /**
  * @typedef {{name: string, example: string, role: string, fixed: string}} RoleRow
@@ -240,7 +241,7 @@ export function roles(element, props, watch) {
   /** Stores the role for Gradio, and shows it in the row at once. @param {string} name @param {string} role */
   function choose(name, role) {
     if (!props.value) return;
-    const isField = props.value.fields.some(([field]) => field === role);
+    const isField = role !== SCORES && props.value.fields.some(([field]) => field === role);
     const rows = props.value.rows.map((row) => {
       if (row.name === name) return { ...row, role };
       return isField && row.role === role ? { ...row, role: HIDDEN } : row; // a field is read from one column

@@ -1,0 +1,89 @@
+"""Tables in which each row is one person's work: chosen columns, and batches of Mechanical Turk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coeval.datasets import find_format, load_study, preview
+from coeval.domain import Scale, Study
+from coeval.errors import InputError
+
+CHOSEN = {"input": "q", "output": "text", "annotator": "who", "scores": "fluency,clear*"}
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def given(study: Study) -> dict[tuple[str, str, str], float | None]:
+    texts = {one.external_id: one.output for one in study.instances}
+    return {(s.person, texts[s.instance], s.criterion): s.score for s in study.submissions}
+
+
+def test_chosen_columns_are_scores_and_the_rest_is_counted(tmp_path: Path) -> None:
+    rest = ",".join(f"c{n}" for n in range(250))
+    row = "," + ",".join("x" * 250)
+    path = write(tmp_path, f"who,q,text,fluency,clear_1,why,{rest}\n"
+                 f"ann,Q?,One,4,5 = very clear,So{row}\n"
+                 f"bo,Q?,One,2.5,N/A,So{row}\nann,Q?,Two,1,,So{row}\n")  # fmt: skip
+    study = load_study(path, slug="t", mapping={**CHOSEN, "context": "why"})
+    assert given(study) == {
+        ("ann", "One", "fluency"): 4, ("ann", "One", "clear_1"): 5, ("bo", "One", "fluency"): 2.5,
+        ("bo", "One", "clear_1"): None, ("ann", "Two", "fluency"): 1,
+    }  # fmt: skip
+    assert {one.output: dict(one.context) for one in study.instances} == {
+        "One": {"why": "So"},
+        "Two": {"why": "So"},
+    }
+    assert {each.scale for each in study.criteria} == {Scale(1, 5)}
+    assert any(
+        note.startswith("Columns that were not chosen (c0, c1,") and note.endswith("250.")
+        for note in study.notes
+    )
+    with pytest.raises(InputError, match="no column 'none'"):
+        load_study(path, slug="t", mapping={**CHOSEN, "scores": "none"})
+
+
+def test_the_columns_to_keep_of_a_wide_table_are_chosen_and_all_are_seen(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "input,output," + ",".join(f"c{n}" for n in range(253)) + "\nQ,A" + ",x" * 253 + "\n"
+    )
+    (one,) = load_study(path, slug="t", mapping={"context": "c25*"}).instances
+    assert list(one.context) == ["c25", "c250", "c251", "c252"]
+    seen = preview(path)
+    assert len(seen.columns) == 255 and any("55 are left out" in note for note in seen.notes)
+
+
+HEAD = "HITId,WorkerId,AssignmentStatus,Reward,Input.prompt,Input.response,"
+
+
+def test_a_batch_of_mechanical_turk(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{HEAD}Answer.fluency,Answer.tone.kind,Answer.tone.rude,Answer.comment\n"
+                 "H1,A,Approved,$1,Q,One,4,true,false,It is a rather nice one\n"
+                 "H1,B,Submitted,$1,Q,One,2,false,true,\nH1,C,Rejected,$1,Q,One,5,true,true,\n")  # fmt: skip
+    assert find_format(path).name == "wide-ratings"
+    study = load_study(path, slug="t")
+    assert given(study) == {
+        ("A", "One", "fluency"): 4, ("A", "One", "tone: kind"): 1, ("A", "One", "tone: rude"): 0,
+        ("B", "One", "fluency"): 2, ("B", "One", "tone: kind"): 0, ("B", "One", "tone: rude"): 1,
+    }  # fmt: skip
+    assert "It is a rather nice one" in study.submissions[0].rows[0].text and study.instances[0].input == "Q"
+    assert {
+        "Assignments that were rejected, left out: 1.",
+        "Columns about the work (Reward), left out: 1.",
+    } <= set(study.notes)
+
+
+def test_numbered_texts_and_answers_in_json_of_a_batch(tmp_path: Path) -> None:
+    path = write(tmp_path, "HITId,WorkerId,Input.text_1,Input.text_2,Answer.score_1,Answer.score_2\n"
+                 "H1,A,One,Two,4,2\nH1,B,One,Two,5,1\n")  # fmt: skip
+    study = load_study(path, slug="t")
+    assert given(study) == {("A", "One", "score"): 4, ("A", "Two", "score"): 2, ("B", "One", "score"): 5,
+                            ("B", "Two", "score"): 1}  # fmt: skip
+    path = write(tmp_path, "HITId,WorkerId,Input.text,Answer.taskAnswers\n"
+                 'H1,A,One,"[{""score"": {""1"": false, ""4"": true}, ""kind"": ""yes""}]"\n')  # fmt: skip
+    assert given(load_study(path, slug="t")) == {("A", "One", "score"): 4, ("A", "One", "kind"): 1}
