@@ -42,7 +42,7 @@ from coeval.ui.server.language_middleware import Speaking
 from coeval.ui.server.payloads import add_error_answers
 from coeval.ui.server.plain_pages import FOLDER, add_help, render_tags
 from coeval.ui.server.readiness import Draining, Standby, add_health
-from coeval.ui.server.request_limits import MOST_CONNECTIONS, build_protocol
+from coeval.ui.server.request_limits import FILE_BYTES, MOST_CONNECTIONS, build_protocol
 from coeval.ui.server.signin import add_sign_in
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import note_address, tell_first_run
@@ -152,7 +152,7 @@ def _mount(
         path=path,
         auth_dependency=lambda request: _name(context, request, role),
         theme=THEME,
-        max_file_size="200mb",
+        max_file_size=FILE_BYTES,
         **MOUNT,
     )
     mount = app.routes[-1]

@@ -46,8 +46,11 @@ HOURLY_BYTES = 16 << 20
 """Largest sum of a person's requests per hour, except owners: a hundred times continuous typing."""
 
 UPLOAD = "/admin/gradio_api/upload"
-UPLOAD_BYTES = 210 << 20
-"""Largest upload: a file of 200 MB with its form data."""
+FILE_BYTES = 200 << 20
+"""Largest file of an upload."""
+
+UPLOAD_BYTES = FILE_BYTES + (10 << 20)
+"""Largest upload: a file with its form data."""
 
 BODY_SECONDS = 60.0
 """Longest time for a whole request, except uploads."""
