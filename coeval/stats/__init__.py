@@ -17,7 +17,6 @@ from coeval.stats.judges.alternative_annotator import alt_test
 from coeval.stats.judges.closeness import median_confusion
 from coeval.stats.judges.correlation import correlations
 from coeval.stats.judges.vector_correlation import correlation_difference, williams_test
-from coeval.stats.prediction import jury_mean
 from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.document import build_report, paper_tables
@@ -40,7 +39,6 @@ __all__ = [
     "fleiss_kappa",
     "gwet_ac",
     "icc",
-    "jury_mean",
     "krippendorff_alpha",
     "mean_pairwise",
     "median_confusion",

@@ -21,13 +21,13 @@ import numpy as np
 import pandas as pd
 
 from coeval.extensions.judge.model.equivalence import equivalence_test
+from coeval.extensions.judge.runtime.prediction import jury_mean
 from coeval.stats import (
     alt_test,
     correlation_difference,
     fleiss_kappa,
     gwet_ac,
     icc,
-    jury_mean,
 )
 from coeval.stats.agreement.alpha import alpha_levels, mean_alpha
 from coeval.stats.arm_contrasts import contrast_means, find_pull

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from coeval.stats import jury_mean
+from coeval.extensions.judge.runtime.prediction import jury_mean
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "hanna"
 LABELS, PROMPTS, GOAL, COVERED = 150, 14, 1.4, (0.92, 0.97)

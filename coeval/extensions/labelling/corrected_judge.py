@@ -2,7 +2,7 @@
 
 The correction needs one assumption: on items with the same true score, the judge has the same errors on new as on
 labelled items. The distribution of scores may differ, so new items may come from another system. Prediction-powered
-inference (``coeval/stats/prediction.py``) needs labels drawn from the new items themselves.
+inference needs labels drawn from the new items themselves.
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ from scipy import special
 
 from coeval.extensions.facets.rasch import fit
 from coeval.extensions.facets.ruler import ERRATIC
+from coeval.extensions.judge.runtime.prediction import jury_mean
 from coeval.extensions.labelling.chances import allot, chances_so_far, drawn_mean, places
-from coeval.stats import alt_test, jury_mean
+from coeval.stats import alt_test
 from coeval.stats.arm_contrasts import contrast_catches
 from coeval.stats.clusters import DOCUMENTS, Clusters, mean_interval
 from tests.benchmarks.parts.labels_cells import RulerDesign

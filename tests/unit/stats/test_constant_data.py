@@ -13,6 +13,7 @@ import pytest
 from coeval.extensions.facets.rasch import FacetScores, fit
 from coeval.extensions.judge.learning.cross_validation import mean_over_documents, measure
 from coeval.extensions.judge.model.equivalence import equivalence_test
+from coeval.extensions.judge.runtime.prediction import jury_mean
 from coeval.extensions.judge.runtime.system_differences import compare_systems
 from coeval.extensions.labelling.chances import drawn_difference, drawn_mean
 from coeval.extensions.labelling.corrected_judge import corrected_mean, corrected_share
@@ -25,7 +26,6 @@ from coeval.stats import (
     fleiss_kappa,
     gwet_ac,
     icc,
-    jury_mean,
     krippendorff_alpha,
     percent_agreement,
 )

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
+from coeval.extensions.judge.runtime.prediction import jury_mean
 from coeval.stats import (
     alt_test,
     correlation_difference,
     correlations,
-    jury_mean,
     williams_test,
 )
 from coeval.stats.clusters import Clusters, fisher_interval

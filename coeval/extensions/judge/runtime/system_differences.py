@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from coeval.stats.prediction import jury_mean
+from coeval.extensions.judge.runtime.prediction import jury_mean
 from coeval.stats.rating_matrix import Numbers
 
 LABELLED = 10
