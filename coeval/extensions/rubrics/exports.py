@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from coeval.domain import Action, Instance, Person
@@ -14,7 +15,7 @@ from coeval.domain.tasks import read_chat
 from coeval.extensions.rubrics.files import KEPT
 from coeval.extensions.rubrics.queries import Criterion, Submission
 from coeval.extensions.rubrics.reports import RubricsStudy, read_rubrics_study
-from coeval.extensions.rubrics.reviews import own_score
+from coeval.extensions.rubrics.reviews import kept_rubrics, own_score
 from coeval.extensions.rubrics.scoring import Rubric, instance_score
 from coeval.safe_csv import safe
 from coeval.usecases.access import TEAM, Context, use_case
@@ -65,56 +66,51 @@ def _origin(criterion: Criterion | None) -> str:
 def list_criteria_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
     """Return a row for each criterion as it was imported or drafted."""
     for number, criteria in study.criteria.items():
-        one = study.instances[number]
+        instance = study.instances[number]
         for criterion in criteria:
             rubric = criterion.rubric
             yield (
-                *_names(one), one.input, one.output, rubric.text, _number(rubric.points), rubric.axis,
+                *_names(instance), instance.input, instance.output, rubric.text, _number(rubric.points), rubric.axis,
                 "|".join(rubric.tags), _origin(criterion),
             )  # fmt: skip
 
 
 def list_judgment_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
     """Return one row per criterion and rater: the judge first, then people."""
-    for number, criteria in study.criteria.items():
-        names = _names(study.instances[number])
-        for criterion in criteria:
-            judged = study.judgments.get(criterion.id)
-            if judged and study.run:
-                rubric = criterion.rubric
-                yield (
-                    *names, "judge", study.run.label, "", "", rubric.text, _number(rubric.points), rubric.axis,
-                    _origin(criterion), "", "", "", "", _number(judged.value), " | ".join(judged.evidence),
-                    judged.explanation, judged.reason, study.run.created_at,
-                )  # fmt: skip
-    known = study.by_id
+    for criterion in study.by_id.values():
+        names = _names(study.instances[criterion.instance])
+        judgment = study.judgments.get(criterion.id)
+        if judgment and study.run:
+            rubric = criterion.rubric
+            yield (
+                *names, "judge", study.run.label, "", "", rubric.text, _number(rubric.points), rubric.axis,
+                _origin(criterion), "", "", "", "", _number(judgment.value), " | ".join(judgment.evidence),
+                judgment.explanation, judgment.reason, study.run.created_at,
+            )  # fmt: skip
+    by_id = study.by_id
     for submission in study.submissions:
         names = _names(study.instances[submission.instance])
         for line in submission.lines:
-            found = known.get(line.criterion or 0)
-            rubric = found.rubric if found else Rubric(line.text, line.points or 0.0, line.axis)
+            stored = by_id.get(line.criterion or 0)
+            rubric = stored.rubric if stored else Rubric(line.text, line.points or 0.0, line.axis)
             yield (
                 *names, "person", study.names[submission.annotator], submission.arm, int(line.judgment is not None),
-                rubric.text, _number(rubric.points), rubric.axis, _origin(found), line.action,
-                line.text if found else "", _number(line.points) if found else "", line.reason, _number(line.value),
+                rubric.text, _number(rubric.points), rubric.axis, _origin(stored), line.action,
+                line.text if stored else "", _number(line.points) if stored else "", line.reason, _number(line.value),
                 line.evidence, "", "", submission.submitted_at,
             )  # fmt: skip
 
 
 def list_score_rows(study: RubricsStudy) -> Iterator[Sequence[Any]]:
     """Return each instance's score from the judge and from each person, not clipped."""
-    mine: dict[int, list[Submission]] = {}
-    for submission in study.submissions:
-        mine.setdefault(submission.instance, []).append(submission)
+    by_instance = study.by_instance
     for judged in study.list_judged():
         names, criteria = _names(study.instances[judged.instance]), study.criteria[judged.instance]
         if study.run:
-            score = instance_score(judged.judged)
-            yield *names, "judge", study.run.label, score, len(criteria)
-        for submission in mine.get(judged.instance, ()):
-            kept = sum(line.action != Action.DELETE for line in submission.lines)
-            who = study.names[submission.annotator]
-            yield *names, "person", who, own_score(criteria, submission), kept
+            yield *names, "judge", study.run.label, instance_score(judged.judged), len(criteria)
+        for submission in by_instance[judged.instance]:
+            kept = kept_rubrics(criteria, submission)
+            yield *names, "person", study.names[submission.annotator], instance_score(kept), len(kept)
 
 
 def _build_long(context: Context, person: Person, slug: str) -> Files:
@@ -134,61 +130,55 @@ def settle_criteria(criteria: Sequence[Criterion], submissions: Sequence[Submiss
     """
     settled: list[Rubric] = []
     half = len(submissions) / 2
+    saved = [line for submission in submissions for line in submission.lines]
     for criterion in criteria:
-        lines = [line for one in submissions for line in one.lines if line.criterion == criterion.id]
+        lines = [line for line in saved if line.criterion == criterion.id]
         if sum(line.action == Action.DELETE for line in lines) > half:
             continue
         revised = Counter((line.text, line.points) for line in lines if line.action == Action.REVISE)
-        (text, points), count = revised.most_common(1)[0] if revised else (("", None), 0)
         rubric = criterion.rubric
-        if count > half:
-            rubric = Rubric(text, rubric.points if points is None else points, rubric.axis, rubric.tags)
+        for (text, points), count in revised.most_common(1):
+            if count > half:
+                rubric = replace(rubric, text=text, points=rubric.points if points is None else points)
         settled.append(rubric)
-    added = [line for one in submissions for line in one.lines if line.criterion is None]
-    new = dict.fromkeys(Rubric(line.text, line.points or 0.0, line.axis) for line in added)
-    return [*settled, *(one for one in new if one not in settled)]
+    added = [Rubric(line.text, line.points or 0.0, line.axis) for line in saved if line.criterion is None]
+    return [*settled, *(rubric for rubric in dict.fromkeys(added) if rubric not in settled)]
 
 
 def build_example(study: RubricsStudy, number: int, submissions: Sequence[Submission]) -> dict[str, Any]:
     """Return an instance as a line of a HealthBench file, with both scores added."""
-    one, criteria = study.instances[number], study.criteria[number]
-    turns = read_chat(one.input)
-    prompt = [{"role": turn.role, "content": turn.content} for turn in turns]
+    instance, criteria = study.instances[number], study.criteria[number]
+    turns = [{"role": turn.role, "content": turn.content} for turn in read_chat(instance.input)]
     example: dict[str, Any] = {
-        "prompt_id": one.document,
-        "completion_id": one.external_id,
-        "prompt": prompt or [{"role": "user", "content": one.input}],
-        "completion": one.output,
+        "prompt_id": instance.document,
+        "completion_id": instance.external_id,
+        "prompt": turns or [{"role": "user", "content": instance.input}],
+        "completion": instance.output,
         "rubrics": [rubric.to_healthbench() for rubric in settle_criteria(criteria, submissions)],
     }
-    if one.system:
-        example["system"] = one.system
-    example |= {key: json.loads(one.context[key]) for key in KEPT if key in one.context}
+    if instance.system:
+        example["system"] = instance.system
+    example |= {key: json.loads(instance.context[key]) for key in KEPT if key in instance.context}
     if study.run:
-        values = [study.judgments.get(criterion.id) for criterion in criteria]
+        values = [study.get_value(criterion) for criterion in criteria]
+        points = [criterion.rubric.points for criterion in criteria]
         example["judge"] = {
             "label": study.run.label,
-            "score": instance_score(
-                [(c.rubric.points, v.value if v else None) for c, v in zip(criteria, values, strict=True)]
-            ),
-            "values": [_number(value.value) if value else None for value in values],
+            "score": instance_score(zip(points, values, strict=True)),
+            "values": list(map(_number, values)),
         }
     people = [
-        {"name": study.names[each.annotator], "score": own_score(criteria, each)} for each in submissions
+        {"name": study.names[submission.annotator], "score": own_score(criteria, submission)}
+        for submission in submissions
     ]
     return example | ({"people": people} if people else {})
 
 
 def _build_healthbench(context: Context, person: Person, slug: str) -> Files:
     study = export_rubrics(context, person, slug)
-    mine: dict[int, list[Submission]] = {}
-    for submission in study.submissions:
-        mine.setdefault(submission.instance, []).append(submission)
-    lines = (
-        json.dumps(build_example(study, number, mine.get(number, ())), ensure_ascii=False) + "\n"
-        for number in study.criteria
-    )
-    yield "healthbench.jsonl", lines
+    by_instance = study.by_instance
+    examples = (build_example(study, number, by_instance[number]) for number in study.criteria)
+    yield "healthbench.jsonl", (json.dumps(example, ensure_ascii=False) + "\n" for example in examples)
 
 
 FORMATS = (

@@ -23,9 +23,7 @@ from coeval.domain import Instance, Study, Task
 from coeval.domain.tasks import is_chat, parse_messages, render_chat
 from coeval.errors import InputError
 from coeval.extensions.rubrics.queries import COLUMN
-from coeval.extensions.rubrics.scoring import (
-    read_rubrics,
-)
+from coeval.extensions.rubrics.scoring import read_rubrics
 
 ANSWERS = ("completion", "response", "output", "answer")
 """The keys for the answer to judge, which we add to HealthBench's form."""
@@ -130,7 +128,7 @@ def _read_example(record: Mapping[str, Any], place: str) -> Instance:
     reference = ideal.get("ideal_completion") if isinstance(ideal, Mapping) else None
     cell = json.dumps(record.get(COLUMN), ensure_ascii=False)
     rubrics = read_rubrics(cell, place)
-    context = {COLUMN: json.dumps([one.to_healthbench() for one in rubrics], ensure_ascii=False)}
+    context = {COLUMN: json.dumps([rubric.to_healthbench() for rubric in rubrics], ensure_ascii=False)}
     context |= {key: json.dumps(record[key], ensure_ascii=False) for key in KEPT if record.get(key)}
     return Instance(
         external_id=names["completion_id"] or " · ".join(filter(None, (document, system))),

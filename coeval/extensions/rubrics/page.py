@@ -9,7 +9,7 @@ import gradio as gr
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 
-from coeval.domain import Arm, Person, QuotePlace, Role
+from coeval.domain import Arm, Person, Role
 from coeval.extensions.rubrics.drafting import draft_rubrics, judge_rubrics
 from coeval.extensions.rubrics.queries import Criterion, Line, Submission
 from coeval.extensions.rubrics.questions import RubricsRun
@@ -29,8 +29,8 @@ from coeval.extensions.rubrics.statistics import RubricsReport, tell_report
 from coeval.language import get_spoken, later, tr
 from coeval.llm.reading.quotes import find_quotes
 from coeval.rules.arms import Aliases
-from coeval.rules.column_roles import select_context
 from coeval.rules.evaluation_rows import LARGEST_ID
+from coeval.ui.app.step_json import quote_json, texts_json
 from coeval.ui.components.view import Node, Screen, View, el, table
 from coeval.ui.server.identity import get_person
 from coeval.ui.server.payloads import LIMITS, save_and_open
@@ -122,9 +122,9 @@ def _read_settings(model: str | None, count: float | None, way: str | None) -> R
     return RubricsRun(model=name, count=int(count or 8), way=chosen, max_tokens=MAX_TOKENS)
 
 
-def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
+def report_view(report: RubricsReport, counts: dict[str, int]) -> list[Node]:
     """Show the team's figures: overall, for each axis, and both scores of each instance."""
-    if not found.n_instances:
+    if not report.n_instances:
         said = (
             "No instance of this task has its own criteria. Import a file with a column “rubrics” or in "
             "HealthBench’s form, or have a model write them below."
@@ -136,12 +136,12 @@ def report_view(found: RubricsReport, counts: dict[str, int]) -> list[Node]:
         f"({counts['criteria']:,} criteria).",
     )
     scores = [
-        [one.name, one.system, _told(one.people), f"{one.n_people}", _told(one.judge)]
-        for one in found.scores[:200]
+        [score.name, score.system, _told(score.people), f"{score.n_people}", _told(score.judge)]
+        for score in report.scores[:200]
     ]
     return [
         head,
-        el("ul", *(el("li", line) for line in tell_report(found))),
+        el("ul", *(el("li", line) for line in tell_report(report))),
         el(
             "details",
             el("summary", "Scores of the instances (not clipped)"),
@@ -180,7 +180,7 @@ def add_rubrics_api(app: FastAPI, context: Context) -> None:
     def get_history(request: Request, slug: str, position: Named, before: Named = LARGEST_ID) -> Json:
         person = get_person(context, request)
         criteria, saved = list_rubrics_history(context, person, slug, position, before)
-        versions = [_version(criteria, one) for one in saved]
+        versions = [_version(criteria, submission) for submission in saved]
         return {"versions": versions, "more": bool(saved) and saved[0].revision > 1}
 
     app.include_router(router)
@@ -213,7 +213,7 @@ def _save(context: Context, request: Request, slug: str, payload: Sent) -> JSONR
 
 def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
     """Return a sheet for the browser, with only the draft content that this person may see."""
-    saved = sheet.saved
+    instance, saved = sheet.instance, sheet.saved
     lines = {line.criterion: line for line in saved.lines if line.criterion is not None} if saved else {}
     return {
         "task": {
@@ -241,10 +241,12 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
         "note": _note(sheet),
         "revision": saved.revision if saved else 0,
         "saved_at": saved.submitted_at if saved else "",
-        "instance": _instance_json(sheet, aliases),
+        "instance": {"id": aliases.hide("instance", instance.id), **texts_json(sheet, instance)}
+        if instance
+        else None,
         "rows": [
-            _row(sheet, number, one, lines.get(one.id), aliases)
-            for number, one in enumerate(sheet.criteria, 1)
+            _row(sheet, number, criterion, lines.get(criterion.id), aliases)
+            for number, criterion in enumerate(sheet.criteria, 1)
         ],
         "added": [_added(line) for line in (saved.lines if saved else ()) if line.criterion is None],
     }
@@ -254,16 +256,15 @@ def _scores(sheet: Sheet) -> Json | None:
     """Return both scores of the instance after the person's own save, but never a hidden draft's score."""
     if sheet.saved is None:
         return None
-    judged = [(one.rubric.points, _value(sheet, one)) for one in sheet.criteria]
+    judged = [
+        (criterion.rubric.points, judgment.value if judgment else None)
+        for criterion in sheet.criteria
+        for judgment in [sheet.judgments.get(criterion.id)]
+    ]
     return {
         "people": own_score(sheet.criteria, sheet.saved),
         "judge": instance_score(judged) if sheet.run else None,
     }
-
-
-def _value(sheet: Sheet, criterion: Criterion) -> float | None:
-    judged = sheet.judgments.get(criterion.id)
-    return judged.value if judged else None
 
 
 def _note(sheet: Sheet) -> str:
@@ -276,31 +277,11 @@ def _note(sheet: Sheet) -> str:
     return "" if sheet.judgments else tr(UNDRAFTED)
 
 
-def _instance_json(sheet: Sheet, aliases: Aliases) -> Json | None:
-    one = sheet.instance
-    if one is None:
-        return None
-    blinded = sheet.design.hide_systems
-    context = select_context(one.context, sheet.task.columns, judge=False)
-    return {
-        "id": aliases.hide("instance", one.id),
-        "input": one.input,
-        "output": one.output,
-        "reference": one.reference,
-        "images": [
-            {"name": image.name, "source": image.source, "problem": image.problem}
-            for image in sheet.images
-            if image.name not in sheet.withheld
-        ],
-        "context": [[key, value] for key, value in context.items() if key not in sheet.withheld],
-        "system": None if blinded else one.system or None,
-    }
-
-
 def _row(sheet: Sheet, number: int, criterion: Criterion, line: Line | None, aliases: Aliases) -> Json:
     rubric, judged = criterion.rubric, sheet.judgments.get(criterion.id)
     quoted = " ".join(f"“{passage}”" for passage in judged.evidence) if judged else ""
-    output, given = (sheet.instance.output, sheet.instance.input) if sheet.instance else ("", "")
+    instance = sheet.instance
+    quotes = find_quotes(quoted, instance.output, instance.input) if quoted and instance else ()
     return {
         "id": aliases.hide("rubric", criterion.id),
         "kind": "criterion",
@@ -309,16 +290,7 @@ def _row(sheet: Sheet, number: int, criterion: Criterion, line: Line | None, ali
         "axis": rubric.axis,
         "points": rubric.points,
         "note": judged.explanation or judged.reason if judged else "",
-        "quotes": [
-            {
-                "text": quote.text,
-                "start": quote.start,
-                "end": quote.end,
-                "place": quote.place if quote.located else None,
-                "passage": output[quote.start : quote.end] if quote.place is QuotePlace.NEAR else "",
-            }
-            for quote in (find_quotes(quoted, output, given) if quoted else ())
-        ],
+        "quotes": [quote_json(quote, instance) for quote in quotes],
         "drafted": judged.value if judged else None,
         "action": line.action if line else None,
         "reason": line.reason if line else "",
@@ -341,7 +313,7 @@ def _added(line: Line) -> Json:
 
 
 def _version(criteria: list[Criterion], saved: Submission) -> Json:
-    texts = {one.id: one.rubric.text for one in criteria}
+    texts = {criterion.id: criterion.rubric.text for criterion in criteria}
     return {
         "revision": saved.revision,
         "saved_at": saved.submitted_at,
@@ -349,7 +321,7 @@ def _version(criteria: list[Criterion], saved: Submission) -> Json:
             {
                 "label": texts.get(line.criterion or 0) or tr("Added criterion"),
                 "action": line.action,
-                "text": " · ".join(filter(None, [line.text, _worded(line), line.evidence])),
+                "text": " · ".join(filter(None, [line.text, _spell(line.value), line.evidence])),
                 "reason": line.reason,
             }
             for line in saved.lines
@@ -357,5 +329,5 @@ def _version(criteria: list[Criterion], saved: Submission) -> Json:
     }
 
 
-def _worded(line: Line) -> str:
-    return "" if line.value is None else f"{line.value:g}"
+def _spell(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"

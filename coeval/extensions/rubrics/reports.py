@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -31,6 +32,14 @@ class RubricsStudy:
     def by_id(self) -> dict[int, Criterion]:
         return {criterion.id: criterion for criteria in self.criteria.values() for criterion in criteria}
 
+    @property
+    def by_instance(self) -> dict[int, list[Submission]]:
+        """Return people's work on each instance, empty if there is none."""
+        saves: dict[int, list[Submission]] = defaultdict(list)
+        for submission in self.submissions:
+            saves[submission.instance].append(submission)
+        return saves
+
     def list_labels(self) -> Iterator[Label]:
         """Return each person's judgment on each criterion, with the judge's verdict on the same wording."""
         by_id = self.by_id
@@ -38,14 +47,14 @@ class RubricsStudy:
             instance = self.instances[submission.instance]
             for line in submission.lines:
                 criterion = by_id.get(line.criterion or 0)
+                unit = _unit_of(line, criterion, instance)
                 # a revised wording is a different statement, so the judge's verdict on the draft does not apply
-                same = criterion is not None and (not line.text or line.text == criterion.rubric.text)
-                judged = self.judgments.get(criterion.id) if criterion and same else None
+                judged = self.judgments.get(unit[0])
                 yield Label(
                     person=self.names[submission.annotator],
                     instance=instance.id,
                     document=instance.document or instance.external_id,
-                    unit=_unit_of(line, criterion, instance),
+                    unit=unit,
                     axis=criterion.rubric.axis if criterion else line.axis,
                     action=Action(line.action),
                     points=_points_of(line, criterion),
@@ -61,13 +70,14 @@ class RubricsStudy:
                 instance=number,
                 document=self.instances[number].document or self.instances[number].external_id,
                 system=self.instances[number].system,
-                judged=tuple((criterion.rubric.points, self._value(criterion)) for criterion in criteria),
+                judged=tuple((criterion.rubric.points, self.get_value(criterion)) for criterion in criteria),
                 name=self.instances[number].external_id,
             )
             for number, criteria in self.criteria.items()
         ]
 
-    def _value(self, criterion: Criterion) -> float | None:
+    def get_value(self, criterion: Criterion) -> float | None:
+        """Return the judge's value, if any."""
         judged = self.judgments.get(criterion.id)
         return judged.value if judged else None
 

@@ -75,7 +75,7 @@ class Sheet:
     @property
     def done_in(self) -> Arm:
         """The arm of a save of this sheet; saves without a verdict to show get a separate arm."""
-        shown = any(one.value is not None for one in self.judgments.values())
+        shown = any(judgment.value is not None for judgment in self.judgments.values())
         return self.arm if shown or self.awaits_first or self.arm is Arm.BLIND else Arm.UNDRAFTED
 
 
@@ -136,12 +136,12 @@ def count_criteria(context: Context, person: Person, slug: str) -> dict[str, int
         task = require_task(db, slug)
     ensure_taken(context, task)
     with context.store.read() as db:
-        found = queries.list_task_criteria(db, task.id)
+        by_instance = queries.list_task_criteria(db, task.id).values()
         return {
             "instances": tasks.count_instances(db, task.id),
-            "with_criteria": len(found),
-            "criteria": sum(map(len, found.values())),
-            "drafted": sum(one.run is not None for each in found.values() for one in each),
+            "with_criteria": len(by_instance),
+            "criteria": sum(map(len, by_instance)),
+            "drafted": sum(criterion.run is not None for criteria in by_instance for criterion in criteria),
         }
 
 
@@ -188,16 +188,16 @@ def get_rubrics_sheet(
 
 def _choose(places: Sequence[tuple[int, bool]], at: int | None, move: int) -> int | None:
     """Return the position to open; None if nothing is left to judge."""
-    known = [position for position, _ in places]
+    positions = [position for position, _ in places]
     if at is not None and move == 0:
-        if at not in known:
+        if at not in positions:
             raise NotFoundError(tr("There is no instance {number} with criteria in your queue.", number=at))
         return at
     if at is not None:
-        there = [one for one in known if (one > at if move > 0 else one < at)]
-        if there:
-            return there[0] if move > 0 else there[-1]
-        return at if at in known else next(iter(known), None)
+        beyond = [position for position in positions if (position > at if move > 0 else position < at)]
+        if beyond:
+            return beyond[0] if move > 0 else beyond[-1]
+        return at if at in positions else next(iter(positions), None)
     return next((position for position, done in places if not done), None)
 
 
@@ -211,14 +211,12 @@ def _build(db: Database, person: Person, task: Task, assignment: Assignment | No
     saved = queries.get_submission(db, person.id, instance.id)
     run = queries.get_shown_run(db, task.id) if assignment.arm in (Arm.ASSISTED, Arm.FIRST) else None
     judgments = queries.list_judgments(db, run.id, instance.id) if run else {}
-    drafted = any(one.value is not None for one in judgments.values())
+    drafted = any(judgment.value is not None for judgment in judgments.values())
     if awaits_first := drafted and assignment.arm is Arm.FIRST and saved is None:
         run, judgments = None, {}
-    return Sheet(
+    return replace(
+        sheet,
         task=replace(task, guidelines=policies.get_guidelines(db, person, task)),
-        design=sheet.design,
-        total=total,
-        done=done,
         position=assignment.position,
         arm=assignment.arm,
         instance=instance,
@@ -358,8 +356,8 @@ def kept_rubrics(criteria: Sequence[Criterion], submission: Submission) -> list[
     kept = []
     for line in submission.lines:
         if line.action != Action.DELETE:
-            own = line.points if line.points is not None else points.get(line.criterion or 0, 0.0)
-            kept.append((own, line.value))
+            stored = points.get(line.criterion or 0, 0.0)
+            kept.append((stored if line.points is None else line.points, line.value))
     return kept
 
 

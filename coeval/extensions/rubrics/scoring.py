@@ -57,16 +57,16 @@ Rubric(text='Guesses.', points=-3.0, axis='accuracy', tags=()))
         InputError: the cell is not such a list.
     """
     try:
-        found = json.loads(cell)
+        listed = json.loads(cell)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{place}: is not JSON ({str(error)[:80]}); write a list of criteria, each with its text and points."
         ) from None
-    if not isinstance(found, list):
+    if not isinstance(listed, list):
         raise InputError(f"{place}: is not a list; write a list of criteria, each with its text and points.")
-    if len(found) > MAX_CRITERIA:
-        raise InputError(f"{place}: has {len(found):,} criteria, and the limit is {MAX_CRITERIA}.")
-    return tuple(read_rubric(one, f"{place}, criterion {number}") for number, one in enumerate(found, 1))
+    if len(listed) > MAX_CRITERIA:
+        raise InputError(f"{place}: has {len(listed):,} criteria, and the limit is {MAX_CRITERIA}.")
+    return tuple(read_rubric(entry, f"{place}, criterion {n}") for n, entry in enumerate(listed, 1))
 
 
 def read_rubric(value: object, place: str) -> Rubric:

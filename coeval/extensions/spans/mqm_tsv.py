@@ -42,7 +42,7 @@ def read_mqm(path: Path, typology: Typology, further: Further) -> Collection:
     """
     rows = read_rows(path, Dialect("\t", quoted=False))
     columns = {OTHER_NAMES.get(name, name): place for place, name in enumerate(next(rows, (0, [""]))[1])}
-    check_columns(path.name, columns, NEEDED)
+    check_columns(path.name, tuple(columns), NEEDED)
     marked: dict[tuple[str, str, str, str], _Segment] = {}
     within: dict[Key, None] = {}
     left: Counter[str] = Counter()

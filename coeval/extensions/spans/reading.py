@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from coeval.datasets.tables.text_tables import Dialect, read_cells
 from coeval.datasets.text import check_text, open_text, reading
 from coeval.errors import InputError
-from coeval.extensions.spans import annotations
+from coeval.extensions.spans.annotations import Collection
 from coeval.extensions.spans.typology import Typology
 
 MOST_LINES = 1_000_000
@@ -34,8 +34,8 @@ class SpanFormat:
 
     name: str
     title: str
-    read: Callable[[Path, Typology, Further], annotations.Collection]
-    write: Callable[[annotations.Collection, Typology], str]
+    read: Callable[[Path, Typology, Further], Collection]
+    write: Callable[[Collection, Typology], str]
 
 
 COMMAS = Dialect(",")
@@ -70,7 +70,7 @@ def read_number(text: str, place: str, what: str, low: float, high: float) -> fl
     return number
 
 
-def check_columns(name: str, columns: Collection[str], needed: tuple[str, ...]) -> None:
+def check_columns(name: str, columns: tuple[str, ...], needed: tuple[str, ...]) -> None:
     """Check that a table has all required columns.
 
     Raises:

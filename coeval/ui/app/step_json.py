@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from coeval.domain import (
     Action,
@@ -16,13 +16,15 @@ from coeval.domain import (
     RowKind,
     ScrutinyRow,
     Submission,
+    Task,
 )
 from coeval.language import later, tr
-from coeval.rules.arms import Aliases
+from coeval.rules.arms import Aliases, Design
 from coeval.rules.column_roles import select_context
 from coeval.rules.evaluation_rows import name_rows
 from coeval.ui.components.number_words import name_instance
 from coeval.ui.server.payloads import LIMITS
+from coeval.usecases.images import ShownImage
 from coeval.usecases.scrutiny.queue import Step
 from coeval.usecases.scrutiny.steps import WAITS
 
@@ -158,25 +160,44 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
     instance = step.instance
     if instance is None:
         return None
-    blinded = step.design.hide_systems
-    context = select_context(instance.context, step.task.columns, judge=False)
     return {
         "id": aliases.hide("instance", instance.id),
         "name": _name(step, instance),
-        "input": instance.input,
-        "output": instance.output,
-        "reference": instance.reference,
-        "images": [
-            {"name": one.name, "source": one.source, "problem": one.problem}
-            for one in step.images
-            if one.name not in step.withheld
-        ],
-        "context": [[key, value] for key, value in context.items() if key not in step.withheld],
-        "system": None if blinded else instance.system or None,
+        **texts_json(step, instance),
         "flagged": step.mark.flagged,
         "skipped": step.mark.skipped,
         "comment": step.mark.comment,
         "answer": _answer(step),
+    }
+
+
+class Shown(Protocol):
+    """A screen with an instance; ``withheld`` are columns that it must not show."""
+
+    @property
+    def task(self) -> Task: ...
+    @property
+    def design(self) -> Design: ...
+    @property
+    def images(self) -> tuple[ShownImage, ...]: ...
+    @property
+    def withheld(self) -> frozenset[str]: ...
+
+
+def texts_json(screen: Shown, instance: Instance) -> Json:
+    """Return the texts and images of an instance, and its system if the study shows it."""
+    context = select_context(instance.context, screen.task.columns, judge=False)
+    return {
+        "input": instance.input,
+        "output": instance.output,
+        "reference": instance.reference,
+        "images": [
+            {"name": image.name, "source": image.source, "problem": image.problem}
+            for image in screen.images
+            if image.name not in screen.withheld
+        ],
+        "context": [[key, value] for key, value in context.items() if key not in screen.withheld],
+        "system": None if screen.design.hide_systems else instance.system or None,
     }
 
 
@@ -245,7 +266,7 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
             "id": aliases.hide("row", row.id),
             "kind": row.kind,
             "text": row.text,
-            "quotes": [_quote_json(quote, step) for quote in row.quotes],
+            "quotes": [quote_json(quote, step.instance) for quote in row.quotes],
             "action": done[row.id].action if row.id in done else None,
             "reason": done[row.id].reason if row.id in done else "",
             "new_text": done[row.id].text if row.id in done and row.kind is not RowKind.SCORE else "",
@@ -269,15 +290,15 @@ def _score_before(step: Step, draft: Draft | None) -> float | None:
     return step.first.score if step.first else None
 
 
-def _quote_json(quote: Quote, step: Step) -> Json:
+def quote_json(quote: Quote, instance: Instance | None) -> Json:
     """Return a quote: ``start`` and ``end`` count in the text ``place``; ``passage`` is its text if different."""
-    nearly = quote.located and quote.place is QuotePlace.NEAR and step.instance is not None
+    nearly = quote.located and quote.place is QuotePlace.NEAR
     return {
         "text": quote.text,
         "start": quote.start,
         "end": quote.end,
         "place": quote.place if quote.located else None,
-        "passage": step.instance.output[quote.start : quote.end] if nearly and step.instance else "",
+        "passage": instance.output[quote.start : quote.end] if nearly and instance else "",
     }
 
 
