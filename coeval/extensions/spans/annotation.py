@@ -14,7 +14,7 @@ from pydantic import Field
 from coeval.domain import Arm, Assignment, Instance, Person, Task
 from coeval.errors import InputError, NotGivenError, StaleError
 from coeval.extensions.spans import queries
-from coeval.extensions.spans.queries import SpanDraft, SpanRun, SpanSubmission
+from coeval.extensions.spans.queries import Place, SpanDraft, SpanRun, SpanSubmission
 from coeval.extensions.spans.rows import (
     MAX_SPANS,
     SentSpan,
@@ -151,10 +151,11 @@ def _open(db: Database, person: Person, task: Task, where: Where) -> Sheet:
     run = queries.get_run(db, task.id)
     design = tasks.get_design(db, task.id)
     waited = (run.id if run else 0) if design.wait_for_drafts else -1
-    assignment = _find(db, person, task, where, waited)
-    total = assignments.count_assignments(db, person.id, task.id)["total"]
-    done = queries.count_done(db, person.id, task.id)
+    places = queries.list_places(db, person.id, task.id, waited)
+    position = _choose(places, where)
+    total, done = len(places), sum(place.done for place in places)
     empty = Sheet(task, typology, total, done, waits=waited >= 0 and done < total)
+    assignment = assignments.get_assignment(db, person.id, task.id, position) if position else None
     if assignment is None:
         return empty
     opened = policies.may_open(db, task, person, assignment, ())
@@ -173,24 +174,23 @@ def _open(db: Database, person: Person, task: Task, where: Where) -> Sheet:
     return _show_draft(db, sheet, run)
 
 
-def _find(db: Database, person: Person, task: Task, where: Where, waited: int) -> Assignment | None:
-    here: Assignment | None = None
-    if where.instance is not None:
-        here = assignments.find_assignment(db, person.id, where.instance)
-    elif where.position is not None:
-        here = assignments.get_assignment(db, person.id, task.id, where.position)
-    if (where.instance, where.position) != (None, None) and (here is None or here.task != task.id):
+def _choose(places: Sequence[Place], where: Where) -> int | None:
+    """Return the position to open; None if nothing is left to mark."""
+    left = [place.position for place in places if not place.done and place.ready]
+    if where.instance is None and where.position is None:
+        return left[0] if left else None
+    for place in places:
+        if place.instance == where.instance or where.instance is None and place.position == where.position:
+            break
+    else:
         raise NotGivenError(tr("That instance is not in your queue: reload the page."))
-    if here is not None and not where.step:
-        return here
-    after = here.position if here else 0
-
-    def find(beyond: int, *, backwards: bool = False, done: bool = False) -> Assignment | None:
-        return queries.find_next(db, person.id, task.id, beyond, run=waited, backwards=backwards, done=done)
-
+    if not where.step:
+        return place.position
     if where.step < 0:
-        return find(after, backwards=True, done=True) or here
-    return find(after) or find(0)
+        return max(
+            (each.position for each in places if each.position < place.position), default=place.position
+        )
+    return next((position for position in left if position > place.position), left[0] if left else None)
 
 
 def _show_draft(db: Database, sheet: Sheet, run: SpanRun | None) -> Sheet:

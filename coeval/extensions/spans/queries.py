@@ -12,12 +12,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from coeval.clock import now
-from coeval.domain import Arm, Assignment
+from coeval.domain import Arm
 from coeval.extensions.spans.rows import SpanRow, row_from_json, span_from_json
 from coeval.extensions.spans.typology import Span, Typology, parse_typology
 from coeval.store import Database
 from coeval.store.engines.database import append_all, append_numbered, chunks, get_row, rows, scalar, to_json
-from coeval.store.queries import assignments
 from coeval.store.steps import begin_use, empty_before_use, read_steps
 
 STEPS = read_steps("""
@@ -267,41 +266,24 @@ def list_submissions(db: Database, task: int) -> Iterator[tuple[str, SpanSubmiss
     return ((row["person"], _submission(row)) for row in rows(db, sql, [task]))
 
 
-DONE = (
-    "EXISTS (SELECT 1 FROM spans_submission s"
-    " WHERE s.annotator = a.annotator AND s.instance = a.instance AND s.first = 0)"
-)
-READY = (
-    "(:run = -1 OR coalesce(a.arm, '') = 'blind' OR EXISTS (SELECT 1 FROM spans_draft d WHERE d.run = :run"
-    " AND d.instance = a.instance))"
-)
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a person's queue; ``ready`` is False if the instance waits for a draft."""
+
+    position: int
+    instance: int
+    done: bool
+    ready: bool
 
 
-def find_next(
-    db: Database,
-    annotator: int,
-    task: int,
-    after: int,
-    *,
-    run: int,
-    backwards: bool = False,
-    done: bool = False,
-) -> Assignment | None:
-    """Return the nearest unfinished assignment after (or before) a position; ``done`` includes finished ones.
-
-    ``run`` is the run whose drafts an instance must have, or -1 if it needs no draft.
-    """
-    beyond, order = ("<", "DESC") if backwards else (">", "ASC")
-    left = "1 = 1" if done else f"NOT {DONE} AND {READY}"
-    row = get_row(
-        db,
-        f"SELECT a.position FROM assignment a WHERE a.annotator = :annotator AND a.task = :task AND {left}"
-        f" AND a.position {beyond} :after ORDER BY a.position {order} LIMIT 1",
-        {"annotator": annotator, "task": task, "after": after} | ({} if done else {"run": run}),
-    )
-    return assignments.get_assignment(db, annotator, task, row["position"]) if row else None
-
-
-def count_done(db: Database, annotator: int, task: int) -> int:
-    sql = f"SELECT count(*) FROM assignment a WHERE a.annotator = ? AND a.task = ? AND {DONE}"
-    return int(scalar(db, sql, [annotator, task]))
+def list_places(db: Database, annotator: int, task: int, run: int) -> list[Place]:
+    """Return a person's queue in order; ``run`` is the run whose drafts instances wait for, or -1 for none."""
+    sql = """
+    SELECT a.position, a.instance,
+      EXISTS (SELECT 1 FROM spans_submission s
+        WHERE s.annotator = a.annotator AND s.instance = a.instance AND s.first = 0) AS done,
+      :run = -1 OR coalesce(a.arm, '') = 'blind'
+        OR EXISTS (SELECT 1 FROM spans_draft d WHERE d.run = :run AND d.instance = a.instance) AS ready
+    FROM assignment a WHERE a.annotator = :annotator AND a.task = :task ORDER BY a.position"""
+    queue = rows(db, sql, {"annotator": annotator, "task": task, "run": run})
+    return [Place(row["position"], row["instance"], bool(row["done"]), bool(row["ready"])) for row in queue]

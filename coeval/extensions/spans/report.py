@@ -31,10 +31,6 @@ class Changes:
     deleted: int = 0
     added: int = 0
 
-    @property
-    def drafted(self) -> int:
-        return self.kept + self.moved + self.relabelled + self.deleted
-
 
 def compare_spans(draft: Sequence[Span], saved: Sequence[Span]) -> Changes:
     """Return the changes to a draft, with each drafted span matched to at most one saved span.
