@@ -22,6 +22,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from coeval.domain import Study
 from coeval.settings import load_settings
@@ -255,14 +256,20 @@ def prepare(db: Path, size: int) -> Path:
 COLD_REQUESTS, COLD_BYTES, RELOAD_REQUESTS = 40, 350_000, 10
 
 
-def weigh(chromium: Any, server: LiveServer) -> list[tuple[int, int]]:
-    """Requests that reach the server, and their bytes as sent: of a browser with an empty cache, and of its reload."""
+Weight = tuple[int, int, list[str]]
+
+
+def weigh(chromium: Any, server: LiveServer) -> list[Weight]:
+    """Requests that reach the server, their bytes as sent, and their paths: with an empty cache, and on a reload."""
     state = open_scrutiny(chromium, server, whole=False).context.storage_state()
     page = chromium.new_context(storage_state=state).new_page()
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
-    asked, kept, sent = set[str](), set[str](), dict[str, int]()
-    network.on("Network.requestWillBeSent", lambda event: asked.add(event["requestId"]))
+    asked, kept, sent = dict[str, str](), set[str](), dict[str, int]()
+    network.on(
+        "Network.requestWillBeSent",
+        lambda event: asked.__setitem__(event["requestId"], urlsplit(event["request"]["url"]).path),
+    )
     network.on("Network.requestServedFromCache", lambda event: kept.add(event["requestId"]))
     network.on(
         "Network.loadingFinished",
@@ -270,20 +277,28 @@ def weigh(chromium: Any, server: LiveServer) -> list[tuple[int, int]]:
     )
     weights = []
     for go in (lambda: page.goto(f"{server.url}/?tab=scrutiny"), page.reload):
-        for seen in (asked, kept, sent):
-            seen.clear()
+        asked.clear()
+        kept.clear()
+        sent.clear()
         go()
         page.locator(".wb[data-state=step] .rt-row").first.wait_for()
         page.wait_for_load_state("load")
         page.wait_for_timeout(2_000)
+        paths = [path for request, path in asked.items() if request not in kept]
         weights.append(
-            (len(asked - kept), sum(size for request, size in sent.items() if request not in kept))
+            (len(paths), sum(size for request, size in sent.items() if request not in kept), paths)
         )
     return weights
 
 
-def report_weight(weights: Sequence[tuple[int, int]]) -> int:
-    (requests, size), (again, size_again) = weights
+def report_weight(weights: Sequence[Weight]) -> int:
+    (requests, size, paths), (again, size_again, _) = weights
+    parts = [path for path in paths if path.startswith("/assets/")]
+    events = [path for path in paths if path.startswith("/gradio_api/")]
+    others = [path for path in paths if path not in (*parts, *events)]
+    print(f"Gradio's own scripts, one for each kind of component and its parts ({len(parts)}):", *parts)
+    print(f"Gradio's events ({len(events)}):", *events)
+    print(f"ours ({len(others)}):", *others)
     print("| page | requests | kB |\n|---|---:|---:|")
     print(f"| with an empty cache | {requests} | {size / 1000:.0f} |")
     print(f"| on a reload | {again} | {size_again / 1000:.0f} |")
