@@ -23,46 +23,10 @@ Node = dict[str, Any] | str
 T = TypeVar("T")
 """The type of the items that a table shows."""
 TAGS = frozenset(
-    [
-        "a",
-        "b",
-        "br",
-        "code",
-        "dd",
-        "del",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "hr",
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "small",
-        "span",
-        "strong",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-        "u",
-        "ul",
-    ]
-)
+    ["a", "b", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4",
+     "hr", "i", "img", "ins", "kbd", "li", "ol", "p", "pre", "section", "small", "span", "strong",
+     "summary", "table", "tbody", "td", "th", "thead", "tr", "u", "ul"]
+)  # fmt: skip
 
 
 def el(tag: str, *children: Node | None, **attributes: Any) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class DataTab(Tab):
         self.count = View(elem_id="data-count")
         self.rows = gr.Dataframe(
             headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, buttons=[],
-            elem_id="data-rows", column_widths=["56px", "110px", "100px", "140px", "140px", *["78px"] * 6],
+            elem_id="data-rows", column_widths=["48px", "110px", "100px", "122px", "122px", *["84px"] * 6],
         )  # fmt: skip
         self.instance = gr.Dropdown([], label="Open instance", elem_id="data-instance")
         self.view = View(elem_id="data-view")

@@ -24,7 +24,7 @@ export function addedName(kind) {
 /* The parts of a review's lines: boxes that grow, groups of buttons, and the line itself. */
 
 /** The number of characters from which a text is long for a cell. */
-const LONG = 80;
+const LONG = 48;
 
 const KEYS = { approve: 'A', revise: 'R', delete: 'D' };
 
