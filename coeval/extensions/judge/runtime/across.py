@@ -123,10 +123,9 @@ def widen(
     Source: Cochran and Cox 1950, Experimental Designs, section 4.14.
     """
     across = next(each for each in bridge.by_criterion if each.criterion == rows["criterion"].iloc[0])
-    replicates = len(across.links[0].without)
-    gaps = np.array([_find_gap(rows, systems, across, turn) for turn in range(replicates)])
+    gaps = _find_gaps(rows, systems, across)
     variances = [np.nan_to_num(difference.se) ** 2, np.nan_to_num(find_se(gaps)) ** 2]
-    freedom = [difference.df, max(replicates - 1, 1)]
+    freedom = [difference.df, max(len(gaps) - 1, 1)]
     for link in across.links:
         variances.append((link.spread or 0.0) ** 2 * (1 + 1 / link.systems))
         freedom.append(link.systems - 1)
@@ -140,11 +139,17 @@ def widen(
     return replace(difference, se=se, df=df, skew=float(skew))
 
 
-def _find_gap(rows: pd.DataFrame, systems: tuple[str, str], across: CriterionBridge, without: int) -> float:
+def _find_gaps(rows: pd.DataFrame, systems: tuple[str, str], across: CriterionBridge) -> np.ndarray:
+    """Return the difference of the linked means for each document that the links leave out."""
     sides: tuple[Side, Side] = ("new", "old")
     means = []
     for side, system in zip(sides, systems, strict=True):
-        scored = rows[(rows["system"] == system) & rows[UNLINKED].notna()]
-        linked = _link(across, side, scored[UNLINKED].to_numpy(dtype=float), without)
-        means.append(float(pd.Series(linked).groupby(scored["document"].to_numpy()).mean().mean()))
-    return means[0] - means[1]
+        rated = rows[(rows["system"] == system) & rows[UNLINKED].notna()]
+        raw = rated[UNLINKED].to_numpy(dtype=float)
+        documents, place, size = np.unique(
+            rated["document"].to_numpy(dtype=str), return_inverse=True, return_counts=True
+        )
+        weights = 1 / (len(documents) * size[place])
+        turns = range(len(across.links[0].without))
+        means.append([_link(across, side, raw, turn) @ weights for turn in turns])
+    return np.subtract(means[0], means[1])
