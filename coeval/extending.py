@@ -2,7 +2,8 @@
 
 An extension is a folder of ``coeval/extensions``, or an installed package that registers an ``Extension``
 under the entry point group ``coeval.extensions``. The core never names an extension: it works with any folder
-deleted.
+deleted. ``usecases/scrutiny/saves.py`` has what every save of work shares, and ``usecases/drafting/item_runs.py`` a run
+of a model over an extension's items.
 """
 
 from __future__ import annotations

@@ -128,6 +128,7 @@ def test_every_action_by_keyboard(page: Page, desk: Desk) -> None:
     assert actions(page).count("add") == 2
     page.keyboard.press("Control+Enter")
     (saved,) = wait_saves(page, desk, 1)
+    assert saved.opened_at and saved.active_ms is not None
     by_words = {text_of(row.span): row for row in saved.rows if row.span.side is Side.OUTPUT}
     assert by_words["rote Haus"].action == "approve" and by_words["leuchtet"].action == "delete"
     berg = by_words["Berg 🙂 und"]
