@@ -85,24 +85,6 @@ def test_an_owner_is_told_why_an_instance_of_others_does_not_open(
     assert "Instance “1a” is not assigned to you" in refused[0].json()["message"]
 
 
-def test_judge_first_over_the_wire(context: Context, owner: Person, ask: Callable[[str], TestClient]) -> None:
-    use_design(context, owner, first_share=1)
-    client = ask("Ana")
-    step = client.post(f"{BASE}/step").json()
-    answer = client.post(f"{BASE}/submissions", json=body(step, 2)).json()
-    assert answer["saved"]["revision"] == 0
-    then = answer["next"]
-    assert (then["instance"]["id"], then["criterion"]) == (step["instance"]["id"], step["criterion"])
-    assert then["evaluation"]["rows"][0]["text"] == "It does."
-    done = client.post(f"{BASE}/submissions", json=body(then, 3)).json()
-    assert done["saved"]["revision"] == 1 and done["next"]["evaluation"]["asks_first"]
-    history = client.get(
-        f"{BASE}/history", params={"instance": step["instance"]["id"], "criterion": step["criterion"]}
-    )
-    assert [(one["first"], one["score"]) for one in history.json()["versions"]] == [(True, 2), (False, 3)]
-    assert not gives_away(history)
-
-
 CONTENT = ("criterion", "evaluation", "evaluations")
 
 

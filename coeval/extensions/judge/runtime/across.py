@@ -150,6 +150,5 @@ def _find_gaps(rows: pd.DataFrame, systems: tuple[str, str], across: CriterionBr
             rated["document"].to_numpy(dtype=str), return_inverse=True, return_counts=True
         )
         weights = 1 / (len(documents) * size[place])
-        turns = range(len(across.links[0].without))
-        means.append([_link(across, side, raw, turn) @ weights for turn in turns])
+        means.append([_link(across, side, raw, n) @ weights for n in range(len(across.links[0].without))])
     return np.subtract(means[0], means[1])
