@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets.json_nodes import Node, load_records, peek_records
@@ -36,10 +37,7 @@ def _read(path: Path, gathering: Gathering) -> None:
         fields = record.get("fields")
         instance = read_answer(fields, name)
         further = {field: value.text() for field, value in record.get("metadata").entries()}
-        instance = Instance(
-            instance.external_id, instance.input, instance.output, instance.document, instance.system,
-            instance.reference, {**further, **instance.context},
-        )  # fmt: skip
+        instance = replace(instance, context={**further, **instance.context})
         if gathering.add_instance(instance, record.place):
             _read_responses(record, instance, written, rated, gathering)
 

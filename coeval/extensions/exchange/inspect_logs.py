@@ -16,6 +16,7 @@ from coeval.datasets.text import check_size, reading
 from coeval.domain import Instance
 from coeval.domain.tasks import parse_messages, render_chat
 from coeval.errors import InputError
+from coeval.extensions.exchange.records import Fields
 from coeval.extensions.exchange.tool_files import (
     Gathering,
     Judgment,
@@ -36,6 +37,13 @@ MAX_UNZIPPED = 1_000_000_000
 
 OURS = "coeval"
 """The metadata key of an edit that marks this study's people as its source."""
+
+_READ = (
+    "eval eval.model eval.scorers model_roles grader grader.model samples id epoch scores history messages "
+    "role content text tool_calls function explanation reason provenance author timestamp provenance.reason"
+)
+_KEPT = "samples.input samples.output attachments target choices samples.metadata value arguments options"
+"""What is read of a log, and what is read with everything inside it."""
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """The values of the letters in Inspect's scores: correct, incorrect, partly correct, no answer (``value_to_float``)."""
@@ -130,6 +138,11 @@ def _render(messages: Any) -> str:
 def _read(path: Path, gathering: Gathering) -> None:
     with reading(path.name):
         log = load_log(path)
+    names = " ".join({name for sample in log.samples or () for name in sample.scores or {}})
+    dumped = Node(log.model_dump(mode="json", exclude_none=True), path.name)
+    Fields(f"{_READ} {names}", kept=_KEPT).count_others(gathering, [dumped])
+    told = "Inputs, outputs and attachments that the messages repeat, left out"
+    gathering.left[told] += sum(bool(sample.messages) for sample in log.samples or ())
     for sample in log.samples or ():
         place = f"{path.name}, sample {sample.id}, epoch {sample.epoch}"
         question, output = _texts(sample)

@@ -19,6 +19,7 @@ from coeval.extensions.exchange.tool_files import Gathering, Judgment, read_numb
 
 _MARKS = frozenset(("annotator", "annotation_id", "lead_time"))
 _OWN = (*_MARKS, "id", "created_at", "updated_at", "agreement")
+_UNREAD = ("annotation_id", "created_at", "agreement")
 _KINDS = ("choices", "taxonomy", "text", "rating", "number", "selected", "ranker")
 """The names inside a value that is not one text or number."""
 MAX_WORDS = 3
@@ -35,6 +36,9 @@ def _read(path: Path, gathering: Gathering) -> None:
     given = list(load_records(path))
     records = [record for record in given if record.get("annotation_id", "annotator").value is not None]
     gathering.left["Records without an annotation, left out"] += len(given) - len(records)
+    unread = sum(record.get(name).value is not None for record in records for name in _UNREAD)
+    told = f"Values in fields that a study does not have ({', '.join(_UNREAD)}), left out"
+    gathering.left[told] += unread
     controls = _find_controls(records, gathering)
     values = {
         name: [each.get(name) for each in records if each.get(name).value is not None] for name in controls

@@ -42,6 +42,7 @@ _USED = (
     "instance_id_to_span_to_value",
     "instance_id_to_behavioral_data",
 )
+_SPAN = ("schema", "name", "start", "end", "text", "target_field")
 _TIMES = ("total_time_ms", "session_start", "session_end")
 
 
@@ -230,6 +231,8 @@ def _read_state(
             _add_label(people[item], scheme, label, value, aspects)
     for item, spans in state.get("instance_id_to_span_to_value").entries():
         for span, _ in _pairs(spans) if isinstance(spans.value, list) else ():
+            rest = [name for name, value in span.entries() if name not in _SPAN and value.value]
+            gathering.left["Titles, ids and details of passages, left out"] += len(rest)
             start, end = span.get("start").number(), span.get("end").number()
             words = span.get("text").text()
             if not words and start is not None and end is not None:

@@ -40,17 +40,7 @@ def read_answer(fields: Node, name: str) -> Instance:
         reference=words.get("reference", ""),
         context={field: node.text() for field, node in given.items() if field not in taken.values()},
     )
-    if not words.get("document"):
-        return instance
-    return Instance(
-        name,
-        instance.input,
-        instance.output,
-        words["document"],
-        instance.system,
-        instance.reference,
-        instance.context,
-    )
+    return replace(instance, document=words["document"]) if words.get("document") else instance
 
 
 def _words(node: Node) -> str:

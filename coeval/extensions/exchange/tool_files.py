@@ -100,16 +100,21 @@ def spread_labels(judgments: Iterable[Judgment]) -> Iterator[Judgment]:
     Several options can thus be chosen at once.
     """
     given = list(judgments)
-    chosen: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for judgment in given:
-        if judgment.labels is not None:
-            chosen[judgment.criterion].append(judgment.labels)
-    choices = {criterion: Choice.of(labels) for criterion, labels in chosen.items()}
+    choices = {criterion: Choice.of(labels) for criterion, labels in list_chosen(given).items()}
     for judgment in given:
         if judgment.labels is None:
             yield judgment
         else:
             yield from _spread(judgment, judgment.labels, choices[judgment.criterion])
+
+
+def list_chosen(judgments: Iterable[Judgment]) -> dict[str, list[tuple[str, ...]]]:
+    """Return the labels of each judgment that has labels, by criterion."""
+    chosen: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for judgment in judgments:
+        if judgment.labels is not None:
+            chosen[judgment.criterion].append(judgment.labels)
+    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +243,8 @@ class Gathering:
                 f"{place}: uses the id '{shorten(instance.external_id)}' for a different text than an "
                 "earlier entry; give each answer its own id."
             )
+        if known.context != instance.context:
+            self.left["Answers whose other fields differ from an earlier entry, left out"] += 1
         return True
 
     def add(self, judgment: Judgment, place: str) -> None:
@@ -313,10 +320,7 @@ class Gathering:
 
         Also count the answers that are no score, and the scales that were left empty, for the notes.
         """
-        chosen: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-        for judgment in dict.fromkeys(self.judgments):
-            if judgment.labels is not None:
-                chosen[judgment.criterion].append(judgment.labels)
+        chosen = list_chosen(dict.fromkeys(self.judgments))
         choices = {criterion: Choice.of(labels) for criterion, labels in chosen.items()}
         for criterion, choice in choices.items():
             if choice.scores is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets.file_format import Columns, Format
@@ -19,7 +20,6 @@ from coeval.datasets.tables.instances import FIELDS, name_document
 from coeval.datasets.tables.table import Table, choose_columns, find_column
 from coeval.datasets.tables.table_files import open_table
 from coeval.datasets.text import shorten
-from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.extensions.exchange.records import Results, is_label, read_answer
 from coeval.extensions.exchange.tool_files import NOBODY, Gathering, Judgment, build_instance, read_number
@@ -64,8 +64,7 @@ def _open(path: Path, slug: str, columns: Columns) -> Source:
         context = {column: record.get(column).text() for column in kept}
         built = build_instance(name, question, cells.get("output", ""), system=cells.get("system", ""),
                                reference=cells.get("reference", ""), context=context)  # fmt: skip
-        one = Instance(name, built.input, built.output, cells.get("document") or built.document, built.system,
-                       built.reference, built.context)  # fmt: skip
+        one = replace(built, external_id=name, document=cells.get("document") or built.document)
         if "output" not in fields or gathering.add_instance(one, record.place):
             _add(
                 gathering,
