@@ -68,8 +68,13 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     )
     add_asked_again_option(proof)
     proof.set_defaults(command=_certify)
+    _add_taking(kinds, task)
+    _add_replacing(kinds, task)
+
+
+def _add_taking(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     take = kinds.add_parser(
-        "take", parents=[task, reporting], help="write judge.json",
+        "take", parents=[task, build_json_option()], help="write judge.json",
         description="The options from --preset on describe how a judge with imported scores prompts its model; "
         "other judges do not need them.",
     )  # fmt: skip
@@ -87,6 +92,11 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     take.add_argument("--texts", action="store_true", help="include the texts that `judge check` needs")
     add_judging_options(take)
     take.set_defaults(command=_take)
+
+
+def _add_replacing(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    """Add the audit of a judge, and the bridge to the judge that replaces it."""
+    reporting = build_json_option()
     audit = kinds.add_parser(
         "audit",
         parents=[task, reporting],

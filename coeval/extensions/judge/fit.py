@@ -14,7 +14,7 @@ from coeval.extensions.judge import queries_seal
 from coeval.extensions.judge.certificate.figures import hash_table
 from coeval.extensions.judge.certificate.frozen_judge import (
     FrozenJudge,
-    describe_baselines,
+    compare_dev,
     describe_dev,
     describe_tried,
     list_members,
@@ -204,7 +204,7 @@ def _freeze(dev: DevStudy, start: Run, study: Study) -> FrozenJudge:
         prompts=tuple(dict.fromkeys(run.prompt_hash for run in heard if len(run.prompt_hash) == 64)),
         fitted=study.fitted,
         dev=describe_dev(labels, study, dev.chosen.arms, dev.chosen.leaned, hash_table(labels.people)),
-        baselines=describe_baselines(labels),
+        baselines=compare_dev(labels, study.lines),
         tried=describe_tried(study),
         before=as_number(study.before.rmse),
         after=as_number(study.after.rmse),

@@ -12,10 +12,12 @@ from scipy.stats import kendalltau
 
 from coeval.domain import Scale
 from coeval.errors import InputError
+from coeval.extensions.judge.certificate.frozen_judge import compare_dev
+from coeval.extensions.judge.certificate.schema import Rival
 from coeval.extensions.judge.learning.calibration import Seen, learn_maps
-from coeval.extensions.judge.learning.cross_validation import baselines, deal, judged_lines, measure
+from coeval.extensions.judge.learning.cross_validation import deal, judged_lines, measure
 from coeval.extensions.judge.learning.deferral import fit_deferral
-from coeval.extensions.judge.learning.examples import Correction, choose_examples
+from coeval.extensions.judge.learning.examples import Correction, choose_corrections, make_example
 from coeval.extensions.judge.learning.jury import fit_best_judge, fit_jury
 from coeval.extensions.judge.learning.learn import Wishes, learn
 from coeval.extensions.judge.model.fitted import Fitted, Isotonic, Linear, Ordinal
@@ -34,19 +36,22 @@ def seen_of(labels: Labels) -> Seen:
 
 def test_baselines_say_what_a_judge_has_to_beat() -> None:
     labels = simulate_labels(1, documents=20, second=False)
-    by_name = {(b.name, b.criterion): b.measures for b in baselines(labels)}
     lines = judged_lines(labels, Fitted().apply(labels.judges))
-    raw = by_name["raw judge: a", ""]
-    assert raw.rmse == pytest.approx(np.sqrt(((lines["score"] - lines["human"]) ** 2).mean()))
-    assert raw.kendall == pytest.approx(kendalltau(lines["score"], lines["human"]).statistic)
-    assert raw.rmse.ci_low < raw.rmse < raw.rmse.ci_high and raw.rmse.clusters == 20 == raw.documents
-    assert by_name["constant mean", ""].rmse > raw.rmse and by_name["criterion means", "clear"].lines == 40
-    person = by_name["best single person", ""]
-    assert person.lines == 80 and 0 < person.pearson < 1
-    # a mean of other documents says nothing of these: its correlation is by chance below 0, as it must be
-    assert by_name["constant mean", ""].pearson <= 0.1
-    alone = replace(labels, people=labels.people[labels.people["person"] == "P0"])
-    assert next(b for b in baselines(alone) if b.name == "best single person").measures.rmse.reason
+
+    def find_rivals(people: pd.DataFrame) -> dict[str, Rival]:
+        part = replace(labels, people=people)
+        return {rival.name: rival for rival in compare_dev(part, lines)}
+
+    rivals = find_rivals(labels.people)
+    raw = rivals["the judge before learning"]
+    assert raw.rmse.value == pytest.approx(np.sqrt(((lines["score"] - lines["human"]) ** 2).mean()))
+    assert raw.kendall.value == pytest.approx(kendalltau(lines["score"], lines["human"]).statistic)
+    assert raw.rmse == rivals["this judge"].rmse and raw.rmse.clusters == 20
+    assert (rivals["a constant"].gain.value or 0) > 0 and rivals["criterion means"].lines == 80
+    person = rivals["the best single person"]
+    assert person.lines == 80 and 0 < (person.pearson.value or 0) < 1
+    alone = find_rivals(labels.people[labels.people["person"] == "P0"])
+    assert alone["the best single person"].rmse.reason
 
 
 def test_folds_are_of_whole_documents() -> None:
@@ -163,8 +168,8 @@ def test_examples_are_informative_balanced_and_of_other_documents() -> None:
         correction(1, 5, reason="shines"), correction(2, 5), correction(3, 2), correction(4, 3),
         correction(5, 1), correction(5, 4), correction(6, 1, criterion="true"), correction(1, 4, instance="i9"),
     ]  # fmt: skip
-    chosen = choose_examples(corrections, "clear", 3, "salt")
+    chosen = [make_example(each, "salt") for each in choose_corrections(corrections, "clear", 3, "salt")]
     # the farthest score first, then one of each; d5's people disagree by more than a step
     assert [x.score for x in chosen] == [5, 2, 3] and chosen[0].reason == "shines"
     assert chosen[0].document == mark_document("d1", "salt") and "d1" not in chosen[0].model_dump_json()
-    assert len(choose_examples(corrections, "clear", 9, "salt")) == 4
+    assert len(choose_corrections(corrections, "clear", 9, "salt")) == 4

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 
-from coeval.extensions.judge.certificate.rivals import as_number
-from coeval.extensions.judge.certificate.schema import Hash, Number
-from coeval.extensions.judge.learning.cross_validation import baselines
+import pandas as pd
+
+from coeval.extensions.judge.certificate.rivals import as_number, compare_rivals
+from coeval.extensions.judge.certificate.schema import Hash, Number, Rival
 from coeval.extensions.judge.learning.learn import Study
 from coeval.extensions.judge.model.fitted import Fitted
 from coeval.extensions.judge.model.labels import Labels
@@ -51,15 +52,6 @@ class Tried(Part):
         return CANDIDATES.get(self.candidate, self.candidate)
 
 
-class DevBaseline(Part):
-    """A baseline for the judge, on the dev part."""
-
-    name: str
-    note: str
-    lines: int
-    rmse: Number
-
-
 class DevPart(Part):
     """The data that the judge was fitted on."""
 
@@ -81,7 +73,7 @@ class FrozenJudge(Part):
     prompts: tuple[Hash, ...]
     fitted: Fitted
     dev: DevPart
-    baselines: tuple[DevBaseline, ...]
+    baselines: tuple[Rival, ...]
     tried: tuple[Tried, ...]
     before: Number
     """The cross-validated root mean squared error before and after learning."""
@@ -118,30 +110,21 @@ def list_members(fitted: Fitted, judge: str) -> tuple[str, ...]:
 
 def describe_tried(study: Study) -> tuple[Tried, ...]:
     """Return all comparisons of a study."""
+    names = ("step", "candidate", "criterion", "bound", "kept", "reason")
     return tuple(
         Tried(
-            step=step.step,
-            candidate=step.candidate,
-            criterion=step.criterion,
             gain=as_number(step.gain),
             p_value=step.p_value if step.p_value == step.p_value else None,
-            bound=step.bound,
-            kept=step.kept,
-            reason=step.reason,
+            **{name: getattr(step, name) for name in names},
         )
         for step in study.comparisons
     )
 
 
-def describe_baselines(labels: Labels) -> tuple[DevBaseline, ...]:
-    """Return the baselines on the dev part, over all criteria."""
-    return tuple(
-        DevBaseline(
-            name=base.name, note=base.note, lines=base.measures.lines, rmse=as_number(base.measures.rmse)
-        )
-        for base in baselines(labels)
-        if not base.criterion
-    )
+def compare_dev(labels: Labels, lines: pd.DataFrame) -> tuple[Rival, ...]:
+    """Return the judge, with its cross-validated scores in ``lines``, and its rivals on the dev part."""
+    raw = {name: Fitted().apply(labels.by_judges([name]).judges) for name in labels.members}
+    return compare_rivals(lines, raw, labels, labels)
 
 
 def describe_dev(labels: Labels, study: Study, arms: str, leaned: bool, labels_hash: str) -> DevPart:

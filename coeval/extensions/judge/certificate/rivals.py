@@ -1,4 +1,4 @@
-"""Baselines for the judge on the sealed lines: constants, judges before learning, and a person."""
+"""Baselines for the judge on one part's lines: constants, judges before learning, and a person."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ def compare_rivals(
 
     Parameters
     ----------
-    lines : the sealed lines with ``human`` (people's mean), ``document`` and the judge's ``score``.
+    lines : the lines with ``human`` (people's mean), ``document`` and the judge's ``score``.
     raw : the scores of each judge before learning, by its name: ``instance``, ``criterion``, ``score``.
     dev, sealed : people's scores of the two parts. Constants are means of ``dev``, and the person is chosen on it.
+        Before a certificate, the lines of ``dev`` itself are compared, which makes the rivals look slightly better.
     """
     scored = lines[lines["score"].notna()]
     means = dev.people.groupby("criterion")["score"].mean()
@@ -61,7 +62,7 @@ def compare_rivals(
         _rival(
             CRITERIA,
             "people's mean on the dev part by criterion",
-            scored.assign(score=scored["criterion"].map(means)),
+            scored.assign(score=scored["criterion"].map(means).astype(float)),  # a text if there are no lines
             scored,
         ),
     ]
@@ -102,17 +103,10 @@ def _best_person(scored: pd.DataFrame, dev: Labels, sealed: Labels) -> Rival:
     errors = errors[errors.index.isin(tried["person"])]
     if errors.empty:
         reason = "nobody has lines in both parts that others also scored"
-        nothing = Number(value=None, reason=reason)
-        return Rival(
-            name=PERSON,
-            note=reason,
-            lines=0,
-            rmse=nothing,
-            mae=nothing,
-            pearson=nothing,
-            kendall=nothing,
-            gain=nothing,
+        figures = dict.fromkeys(
+            ("rmse", "mae", "pearson", "kendall", "gain"), Number(value=None, reason=reason)
         )
+        return Rival(name=PERSON, note=reason, lines=0, **figures)
     kept = tried[tried["person"] == errors.idxmin()]
     judge = kept.drop(columns="score").merge(scored[[*KEYS, "score"]], on=KEYS)
     note = (

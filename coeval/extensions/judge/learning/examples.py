@@ -30,13 +30,6 @@ class Correction:
     reason: str = ""
 
 
-def choose_examples(
-    corrections: Sequence[Correction], criterion: str, number: int, salt: str
-) -> tuple[Example, ...]:
-    """Return at most ``number`` examples for one criterion; see ``choose_corrections``."""
-    return tuple(make_example(c, salt) for c in choose_corrections(corrections, criterion, number, salt))
-
-
 def choose_corrections(
     corrections: Sequence[Correction], criterion: str, number: int, salt: str
 ) -> tuple[Correction, ...]:
