@@ -178,6 +178,7 @@ def _count_doubts(draft: Draft) -> Hashable:
         min(1, len(DENIALS.findall(score))),
         min(2, len(DENIALS.findall(conclusion))),
         min(1, len(DENIALS.findall(comments))),
+        bool(LETTERS.search(comments)),
         measure(score) // 3,
     )
 

@@ -16,7 +16,6 @@ from coeval.datasets import Source
 from coeval.domain import (
     Arm,
     Draft,
-    DraftStatus,
     Group,
     ImportedDraft,
     ImportedSubmission,
@@ -146,27 +145,14 @@ class _Runs:
         instances = self.names.get_instances(db, (draft.instance for _, draft in portion))
         by_run: dict[str, list[Draft]] = {}
         for label, draft in portion:
-            by_run.setdefault(label, []).append(self._build(draft, instances[draft.instance]))
+            criterion = self.names.get_criterion(draft.criterion)
+            by_run.setdefault(label, []).append(draft.to_draft(instances[draft.instance], criterion))
         for label, given in by_run.items():
             if label in self.old:
                 self._compare(db, label, given)
             else:
                 drafts_module.record_drafts(db, self.ids[label], given)
                 self.report.drafts += len(given)
-
-    def _build(self, draft: ImportedDraft, instance: int) -> Draft:
-        return Draft(
-            instance=instance,
-            criterion=self.names.get_criterion(draft.criterion),
-            score=draft.score,
-            rows=draft.rows,
-            status=DraftStatus.UNSCORED if draft.score is None else DraftStatus.OK,
-            reason=draft.reason,
-            raw=draft.raw,
-            samples=draft.samples,
-            probabilities=draft.probabilities,
-            rung=draft.rung,
-        )
 
     def _compare(self, db: Database, label: str, given: Sequence[Draft]) -> None:
         for draft in given:

@@ -288,19 +288,7 @@ class _Judged:
 
     def drafts(self) -> list[Draft]:
         return [
-            Draft(
-                instance=self.instance,
-                criterion=criterion,
-                score=draft.score,
-                rows=draft.rows,
-                status=DraftStatus.UNSCORED if draft.score is None else DraftStatus.OK,
-                reason=draft.reason,
-                raw=draft.raw,
-                samples=draft.samples,
-                probabilities=draft.probabilities,
-                rung=draft.rung,
-                attempt=self.attempts[criterion],
-            )
+            draft.to_draft(self.instance, criterion, self.attempts[criterion])
             for criterion, draft in self.judgment.drafts.items()
         ]
 
