@@ -248,7 +248,7 @@ def test_the_gate_compares_across_a_bridge_with_the_retired_judge_s_scores(
     told = json.loads(capsys.readouterr().out)
     assert "was scored by the retired judge “old”" in told["basis"] and stub.paid == 60
     line = told["lines"][0]["difference"]
-    assert line["se"] > 0.1 and line["df"] == 5 and 0.5 < line["value"] < 2
+    assert line["se"] > 0.1 and 5 < line["df"] < 6 and 0.5 < line["value"] < 2
     (tmp_path / "bridge.json").write_text(bridge.model_copy(update={"new": bridge.old}).model_dump_json())
     assert (
         run(tmp_path, *gate) == 1 and "leads to the judge “old”, not to “A judge”" in capsys.readouterr().err
