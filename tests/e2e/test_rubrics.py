@@ -180,7 +180,7 @@ def test_owners_read_the_figures_and_start_the_model(served: Served, page: Page,
     page.get_by_text("2 of 2 instances have their own criteria (8 criteria).").wait_for()
     unfold(page, "Draft with a model")
     page.get_by_role("button", name="Judge every instance").click()
-    page.locator("#rubrics-told").get_by_text("8 written, 0 unscored, 0 questions failed").wait_for()
+    page.locator("#rubrics-told").get_by_text("8 written, 0 unscored, 0 failed").wait_for()
     assert served.stub.bodies[-1]["max_tokens"] == MAX_TOKENS, "no answer is without a limit"
     assert page.get_by_text("Score by the judge:").is_visible()
     enter(page, served.url, "Ann")
