@@ -33,8 +33,7 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
     add_preset_option(rounds)
     rounds.add_argument("--model", help="model to use (default: the server's)")
-    rounds.add_argument("--samples", type=int, metavar="N", help="number of answers to request (default: 1)")
-    rounds.add_argument("--count", type=int, metavar="N", help="criteria per request (default: 5)")
+    rounds.add_argument("--count", type=int, metavar="N", help="number of criteria (default: 5)")
     rounds.add_argument(
         "--examples", type=int, metavar="N", help="number of instances to show the model (default: 0)"
     )
@@ -93,12 +92,11 @@ def _read_run_options(options: argparse.Namespace) -> RunSettings:
 def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
     from coeval.usecases.drafting.model_requests import draft_criteria
 
-    names = ["model", "samples", "count", "examples", "temperature", "top_p", "max_tokens", "templates"]
+    names = ["model", "count", "examples", "temperature", "top_p", "max_tokens", "templates"]
     preset = get_preset(options.preset).ideation if options.preset else {}
     given: dict[str, Any] = {**preset, **read_given(options, names)}
     drafted = asyncio.run(draft_criteria(context, OPERATOR, options.task, **given))
-    lines = (f"{proposal.support} of {proposal.samples}\t{proposal.text}" for proposal in drafted.proposals)
-    report(options, drafted.proposals, lines)
+    report(options, drafted.proposals, [proposal.text for proposal in drafted.proposals])
     if (opened := drafted.opened) is None:
         told = "kept as suggestions on the Criteria tab: a vote is open, or the criteria are final by now"
     else:

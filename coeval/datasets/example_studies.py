@@ -46,7 +46,7 @@ def load_demo(path: Path) -> tuple[Study, tuple[Proposal, ...]]:
     if not is_demo(value):
         raise InputError(f"{path.name}: is not a file of the demo; import your own data as CSV or JSONL.")
     try:
-        return _build_study(value), tuple(_build_proposal(entry) for entry in value["proposals"])
+        return _build_study(value), tuple(Proposal(entry["text"]) for entry in value["proposals"])
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
         raise InputError(f"{path.name}: lacks a part of the demo ({exc!r}); restore it.") from exc
 
@@ -86,15 +86,6 @@ def _build_draft(
         *(EvaluationRow(RowKind.EVIDENCE, line, find_quotes(line, output)) for line in entry["evidence"]),
     )
     return ImportedDraft(entry["instance"], texts[entry["criterion"]], float(entry["score"]), rows)
-
-
-def _build_proposal(entry: Mapping[str, Any]) -> Proposal:
-    return Proposal(
-        text=entry["text"],
-        support=entry["support"],
-        samples=entry["samples"],
-        members=tuple(entry["members"]),
-    )
 
 
 def _is_demo_file(path: Path, columns: Columns) -> bool:

@@ -32,7 +32,7 @@ EXPORTED = frozenset(("scores.csv", "rows.csv", "instances.csv", "votes.csv"))
 HEADS = {
     "scores.csv": frozenset(("arm", "revision", "latest", "draft_score", "shown_score")),
     "rows.csv": frozenset(("arm", "revision", "latest", "drafted", "new_text")),
-    "votes.csv": frozenset(("evaluator", "revision", "latest", "proposal", "support")),
+    "votes.csv": frozenset(("evaluator", "revision", "latest", "proposal", "new_text")),
     "drafts.csv": frozenset(("protocol", "prompt_hash", "attempt", "quotes_not_found")),
     "first_scores.csv": frozenset(("annotator", "check", "timed_out", "score", "active_ms")),
 }

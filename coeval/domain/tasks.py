@@ -213,17 +213,10 @@ class CriteriaSet:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A criterion put to the vote in one round for one version of the set.
-
-    ``support`` is the number of the model's ``samples`` that named it; ``members`` are the wordings that were
-    merged into this one.
-    """
+    """A criterion put to the vote in one round for one version of the set."""
 
     text: str
     origin: Origin = Origin.LLM
-    support: int = 1
-    samples: int = 1
-    members: tuple[str, ...] = ()
     kept_criterion: int | None = None
     """The criterion of an earlier version with exactly this wording, if any."""
     note: str = ""

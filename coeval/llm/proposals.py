@@ -17,14 +17,13 @@ from coeval.llm.prompting.template_files import (
     scale_values,
     task_values,
 )
-from coeval.llm.protocols.ladder import ask_all, ask_until_read, is_whole
+from coeval.llm.protocols.ladder import ask_until_read, is_whole
 from coeval.llm.reading.answer_text import MAX_ITEMS, read_list
-from coeval.rules.criterion_wording import merge_proposals
+from coeval.rules.ballots import same_words
 
-# The model proposes criteria several times; duplicates are merged and counted.
+# The model proposes criteria in one answer.
 
 MAX_EXAMPLES = 5
-MAX_SAMPLES = 100
 MAX_CRITERION, MAX_STEPS = 300, 10
 """Longest criterion or step in characters, and largest number of steps, that a model is allowed to write."""
 
@@ -49,34 +48,23 @@ def render_criteria_request(
 
 
 async def draft_criteria(
-    ask: Ask,
-    task: Task,
-    options: JudgeOptions,
-    samples: int = 1,
-    *,
-    count: int = 5,
-    examples: Sequence[Instance] = (),
+    ask: Ask, task: Task, options: JudgeOptions, *, count: int = 5, examples: Sequence[Instance] = ()
 ) -> list[Proposal]:
-    """Draft criteria for a task: merge near-duplicates from all answers and sort by support.
-
-    Each proposal records how many readable answers name it, and which wordings were merged into it.
+    """Return the criteria that the model proposes in one answer; a wording that it repeats counts once.
 
     Raises:
-        ModelError: a request failed.
-        UnreadableAnswerError: no answer lists criteria.
-        InputError: too few or too many samples or criteria.
+        ModelError: the request failed.
+        UnreadableAnswerError: the answer lists no criteria.
+        InputError: too few or too many criteria.
     """
-    if not 1 <= samples <= MAX_SAMPLES:
-        raise InputError(f"The number of samples is {samples}: use 1 to {MAX_SAMPLES}.")
     request = render_criteria_request(task, options, count=count, examples=examples)
-    questions = (
-        ask_list(ask, request, sample, "criteria", task, options.templates) for sample in range(samples)
-    )
-    answers = await ask_all(questions)
-    lists = [criteria for criteria, _ in answers if criteria]
-    if not lists:
-        raise UnreadableAnswerError(answers[0][1])
-    return merge_proposals(lists)
+    texts, reason = await ask_list(ask, request, 0, "criteria", task, options.templates)
+    if not texts:
+        raise UnreadableAnswerError(reason)
+    wordings: dict[str, str] = {}
+    for text in texts:
+        wordings.setdefault(same_words(text), text)
+    return [Proposal(text) for text in wordings.values()]
 
 
 async def ask_list(

@@ -318,9 +318,6 @@ CREATE TABLE proposal (
   position INTEGER NOT NULL,
   text TEXT NOT NULL,
   origin TEXT NOT NULL CHECK (origin IN ('llm', 'human')),
-  support INTEGER NOT NULL, -- the number of the model's samples that named it
-  samples INTEGER NOT NULL, -- the number of all samples
-  members_json TEXT NOT NULL, -- the wordings that were merged into this one
   criterion INTEGER REFERENCES criterion(id), -- the criterion of an earlier version that it repeats word for word
   note TEXT NOT NULL DEFAULT '', -- the origin of the proposal, such as the instance that prompted it
   UNIQUE (ballot_round, position)

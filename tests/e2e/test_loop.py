@@ -138,7 +138,6 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
     import_answers(owner, tmp_path)
 
     owner.goto(f"{server.url}/?task=everyday")
-    owner.locator("#samples").get_by_role("radio", name="1", exact=True).check()
     owner.get_by_role("button", name="Draft criteria").click()
     owner.locator("#ballot .rt-row").nth(4).wait_for()
     for one, delete_last in ((owner, False), (ana, True), (ben, False)):

@@ -219,7 +219,6 @@ def test_every_reference_has_an_index() -> None:
     "sql",
     [
         reports.DRAFTS,
-        reports.QUOTES,
         reports.COMPARISONS,
         exports.ANNOTATORS,
         queries_seal.COUNTS,

@@ -145,8 +145,6 @@ CONFIGS: Mapping[str, tuple[Column, ...]] = {
         ("saved_at", "When the ballot was saved (UTC)"),
         ("proposal", "The criterion voted on; empty for one that the voter added"),
         ("origin", "Who proposed it"),
-        ("support", "Number of the model's samples that proposed it", "whole"),
-        ("samples", "Total number of samples", "whole"),
         ("action", "approve, revise, delete or add"),
         ("reason", "Why, in the voter's words"),
         ("new_text", "The new wording"),

@@ -83,11 +83,11 @@ def get_steps(db: Database, criteria: Iterable[int]) -> dict[int, str]:
     return {criterion: text for criterion, text in steps.items() if text}
 
 
-PROPOSAL = Record(Proposal, renamed={"kept_criterion": "criterion"}, elsewhere=("members", "id"))
+PROPOSAL = Record(Proposal, renamed={"kept_criterion": "criterion"}, elsewhere=("id",))
 
 
 def _proposal(row: dict[str, Any]) -> Proposal:
-    return PROPOSAL.from_row(row, members=tuple(json.loads(row["members_json"])), id=row["id"])
+    return PROPOSAL.from_row(row, id=row["id"])
 
 
 def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion:
@@ -194,8 +194,7 @@ def add_round(
     opened_at = "" if waits else now()
     round_id = insert(db, "ballot_round", task=task, version=version, round=number, opened_at=opened_at)
     for position, proposal in enumerate(proposals, 1):
-        values = PROPOSAL.to_row(proposal) | {"members_json": to_json(list(proposal.members))}
-        insert(db, "proposal", ballot_round=round_id, position=position, **values)
+        insert(db, "proposal", ballot_round=round_id, position=position, **PROPOSAL.to_row(proposal))
     return round_id
 
 

@@ -56,7 +56,7 @@ SELECT r.version, r.round, a.name AS evaluator, a.role, b.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM ballot later WHERE later.ballot_round = b.ballot_round
     AND later.annotator = b.annotator AND later.revision > b.revision) THEN 1 ELSE 0 END AS latest,
   CASE WHEN r.id IN (SELECT ballot_round FROM cancelled_round) THEN 1 ELSE 0 END AS cancelled,
-  b.saved_at, p.text AS proposal, p.origin, p.support, p.samples, v.action, v.reason, v.new_text
+  b.saved_at, p.text AS proposal, p.origin, v.action, v.reason, v.new_text
 FROM vote v
 JOIN ballot b ON b.id = v.ballot
 JOIN ballot_round r ON r.id = b.ballot_round

@@ -86,24 +86,20 @@ def _sheet(round_: RoundState, **fields: Any) -> Json:
 
 
 def _proposal_row(at: int, proposal: Proposal, round_: RoundState, vote: Vote | None) -> Json:
-    merged = [text for text in proposal.members if text != proposal.text]
-    worded = tr("Similar: {texts}", texts=" / ".join(merged)) if merged else ""
     return {
         "id": proposal.id,
         "kind": "criterion",
-        "label": f"{at} ({_support(proposal, round_)})",
+        "label": f"{at} ({_origin(proposal, round_)})",
         "text": proposal.text,
         "quotes": [],
-        "note": " · ".join(part for part in (proposal.note, worded) if part),
+        "note": proposal.note,
         "action": vote.action if vote else None,
         "reason": vote.reason if vote else "",
         "new_text": vote.new_text if vote else "",
     }
 
 
-def _support(proposal: Proposal, round_: RoundState) -> str:
-    if proposal.samples > 1:
-        return tr("in {n} of {total} samples", n=proposal.support, total=proposal.samples)
+def _origin(proposal: Proposal, round_: RoundState) -> str:
     if proposal.kept_criterion is not None:
         return tr("from version {version}", version=round_.version - 1)
     return tr("written") if proposal.origin == "human" else tr("drafted")

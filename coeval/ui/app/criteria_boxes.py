@@ -176,7 +176,7 @@ def _build_ideation() -> tuple[Form, gr.Button]:
             "Use the settings of the CoEval paper", elem_id="ideation-paper", size="sm", scale=0
         )
         with gr.Row():
-            form["count"] = gr.Number(5, precision=0, minimum=1, maximum=50, label="Criteria per request")
+            form["count"] = gr.Number(5, precision=0, minimum=1, maximum=50, label="Number of criteria")
             form["examples"] = gr.Number(
                 0, precision=0, minimum=0, maximum=MAX_EXAMPLES, label="Instances to show the model"
             )
@@ -216,7 +216,6 @@ class Parts:
     propose: gr.Accordion
     hint: View
     job: JobBox
-    samples: gr.Radio
     model: gr.Textbox
     ideation: Form
     paper: gr.Button
@@ -274,9 +273,7 @@ def _build_propose(context: Context) -> dict[str, Any]:
     settings = context.settings
     with gr.Accordion("Draft or write criteria", open=False, visible=False, elem_id="propose") as propose:
         hint = View(views.model_hint(settings.has_model, settings.model))
-        with gr.Row():
-            samples = gr.Radio([1, 5, 10], value=10, label="Samples", elem_id="samples")
-            model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="draft-model")
+        model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="draft-model")
         ideation, paper = _build_ideation()
         draft = gr.Button("Draft criteria", interactive=settings.has_model, elem_id="draft-criteria")
         lines = gr.Textbox(
@@ -290,7 +287,6 @@ def _build_propose(context: Context) -> dict[str, Any]:
     return {
         "propose": propose,
         "hint": hint,
-        "samples": samples,
         "model": model,
         "ideation": ideation,
         "paper": paper,

@@ -73,8 +73,8 @@ class CriteriaTab(StudyTab):
         ):
             self.on(event, partial(self.on_vote, action=action), votes)
         self.on(self.replace.keep.click, self.on_keep)
-        self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model, *parts.ideation.inputs])
-        shown = [parts.samples, *(parts.ideation[name] for name in ("temperature", "top_p", "templates"))]
+        self.on(parts.draft.click, self.on_draft, [parts.model, *parts.ideation.inputs])
+        shown = [parts.ideation[name] for name in ("temperature", "top_p", "templates")]
         self.on(parts.paper.click, self.on_paper, [], shown)
         self.on(parts.job.stop.click, self.on_stop)
         self.on(parts.job.dismiss.click, self.on_dismiss)
@@ -156,16 +156,15 @@ class CriteriaTab(StudyTab):
         current = criteria_rounds.get_criteria_set(self.context, person, slug)
         return self._state(person, slug) | self.guide.choose(current, criterion)
 
-    def on_draft(self, person: Person, slug: str, samples: int, model: str, *further: Any) -> Update:
-        asked = {"samples": samples, "model": model, **self.parts.ideation.read(further)}
+    def on_draft(self, person: Person, slug: str, model: str, *further: Any) -> Update:
+        asked = {"model": model, **self.parts.ideation.read(further)}
         job = jobs.start_criteria_draft(self.context, person, need_task(slug), **asked)
         jobs.get_worker(self.context).start(job)
         return self._state(person, slug)
 
     def on_paper(self, person: Person, slug: str) -> Update:
         paper = dict(get_preset("coeval-paper").ideation)
-        samples = paper.pop("samples")
-        return {self.parts.samples: samples} | self.parts.ideation.show(SimpleNamespace(**paper), paper)
+        return self.parts.ideation.show(SimpleNamespace(**paper), paper)
 
     def on_stop(self, person: Person, slug: str) -> Update:
         for job in self._list_jobs(person, slug):

@@ -104,9 +104,7 @@ def start_criteria_draft(context: Context, person: Person, slug: str, **asked: A
                 "draft is done, or stop it first."
             )
         params = {"slug": slug, "asked": asked, "version": get_next_version(db, task)}
-        job = Job(
-            CRITERIA, task.id, JobState.QUEUED, params, int(asked.get("samples", 1)), created_by=person.name
-        )
+        job = Job(CRITERIA, task.id, JobState.QUEUED, params, 1, created_by=person.name)
         return jobs.add_job(db, job)
 
 

@@ -229,7 +229,6 @@ async def draft_criteria(
     slug: str,
     *,
     model: str = "",
-    samples: int = 1,
     count: int = 5,
     examples: int = 0,
     temperature: float | None = None,
@@ -242,20 +241,17 @@ async def draft_criteria(
 ) -> DraftedCriteria:
     """Have a model propose criteria for a task, and open a vote on them if none is open.
 
-    Near-duplicates over the samples are merged. ``version`` is the version of the set that they are for, by default
-    the next one. The job ``job`` ends in the same transaction, so that a kill repeats nothing.
+    ``version`` is the version of the set that they are for, by default the next one. The job ``job`` ends in the same
+    transaction, so that a kill repeats nothing.
 
     Raises:
         ModelError: no model is set up, or it cannot be reached or read.
-        InputError: ``samples`` is not 1 to 50.
     """
-    if not 1 <= samples <= 50:
-        raise InputError(f"The number of samples is {samples}: choose 1 to 50.")
     with context.store.read() as db:
         task = require_task(db, slug)
         shown = list(tasks.list_instances(db, task.id, limit=min(examples, MAX_EXAMPLES)))
         version = version or get_next_version(db, task)
-    async with build_runner(context, concurrency=min(samples, context.settings.concurrency)) as runner:
+    async with build_runner(context, concurrency=1) as runner:
         options = JudgeOptions(
             model or context.settings.model,
             temperature=temperature,
@@ -263,10 +259,10 @@ async def draft_criteria(
             max_tokens=max_tokens,
             templates=find_templates(templates),
         )
-        counted = partial(_counted, Meter(samples, runner.usage), on_progress)
+        counted = partial(_counted, Meter(1, runner.usage), on_progress)
         proposals = await ask_until_new(
             runner,
-            lambda ask: ask_for_criteria(counted(ask), task, options, samples, count=count, examples=shown),
+            lambda ask: ask_for_criteria(counted(ask), task, options, count=count, examples=shown),
         )
     with context.store.write() as db:
         if job is not None:

@@ -5,7 +5,7 @@ CREATE TABLE "_sqlite_migrations" (
    "name" TEXT,
    "applied_at" TEXT
 );
-INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T06:11:00.311Z');
+INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T06:50:33.857Z');
 CREATE TABLE account (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   kind TEXT NOT NULL CHECK (kind IN ('password', 'huggingface', 'prolific', 'mturk')),
@@ -40,7 +40,7 @@ CREATE TABLE annotator (
   uid TEXT NOT NULL DEFAULT '',
   import_batch INTEGER REFERENCES import_batch(id) -- the import in progress that added the person; deleted if it fails
 ) STRICT;
-INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T06:11:00.351Z','','d5411bf79d3bbcfd93355e40280ad160',NULL);
+INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T06:50:33.914Z','','af421acece68bcc7bfd3eb9422f4b02e',NULL);
 CREATE TABLE answer_key (
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -89,9 +89,9 @@ CREATE TABLE assignment (
   PRIMARY KEY (annotator, task, position),
   UNIQUE (annotator, instance)
 ) STRICT;
-INSERT INTO "assignment" VALUES(1,1,1,1,'assisted','2026-11-27T06:11:00.381Z',NULL,'open',0,0);
-INSERT INTO "assignment" VALUES(1,1,2,3,NULL,NULL,NULL,'open',0,0);
-INSERT INTO "assignment" VALUES(1,1,3,4,NULL,NULL,NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,1,4,'assisted','2026-11-27T06:50:33.940Z',NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,2,1,NULL,NULL,NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,3,3,NULL,NULL,NULL,'open',0,0);
 INSERT INTO "assignment" VALUES(1,1,4,2,NULL,NULL,NULL,'open',0,0);
 CREATE TABLE ballot (
   id INTEGER PRIMARY KEY,
@@ -158,7 +158,7 @@ CREATE TABLE criteria_set (
   established_by TEXT NOT NULL,
   UNIQUE (task, version)
 ) STRICT;
-INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T06:11:00.346Z','command line');
+INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T06:50:33.910Z','command line');
 CREATE TABLE criteria_set_member (
   criteria_set INTEGER NOT NULL REFERENCES criteria_set(id),
   position INTEGER NOT NULL,
@@ -233,14 +233,14 @@ CREATE TABLE draft (
   CHECK ((status = 'ok') = (score IS NOT NULL)),
   UNIQUE (run, instance, criterion, attempt)
 ) STRICT;
-INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
-INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
-INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
-INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
-INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
-INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
-INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
-INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T06:11:00.343Z','[]','');
+INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
+INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
+INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
+INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
+INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
+INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
+INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
+INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
 CREATE TABLE draft_row (
   id INTEGER PRIMARY KEY,
   draft INTEGER NOT NULL REFERENCES draft(id),
@@ -332,7 +332,7 @@ CREATE TABLE import_batch (
   started_at TEXT NOT NULL,
   finished_at TEXT
 ) STRICT;
-INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T06:11:00.330Z','2026-11-27T06:11:00.347Z');
+INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T06:50:33.867Z','2026-11-27T06:50:33.911Z');
 CREATE TABLE instance (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -403,7 +403,7 @@ CREATE TABLE lineage (
   sign_in TEXT NOT NULL, -- the kind of sign-in that opened its sessions
   uid_key TEXT NOT NULL -- the secret that makes people's uids: a lost sign-up that is repeated gets the same uid
 ) STRICT;
-INSERT INTO "lineage" VALUES('3e4233b5d2f5b1b8',0,'','4a9752e453aa3aa0ce9b417134a44cadc545b787cc10c2f65ff077d616f448db');
+INSERT INTO "lineage" VALUES('a73dd484c702d902',0,'','f3f5228933d52b3f042e2e79a1c5d12ec7456ebf9018852056d7668f0e9dfd6b');
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -436,9 +436,6 @@ CREATE TABLE proposal (
   position INTEGER NOT NULL,
   text TEXT NOT NULL,
   origin TEXT NOT NULL CHECK (origin IN ('llm', 'human')),
-  support INTEGER NOT NULL, -- the number of the model's samples that named it
-  samples INTEGER NOT NULL, -- the number of all samples
-  members_json TEXT NOT NULL, -- the wordings that were merged into this one
   criterion INTEGER REFERENCES criterion(id), -- the criterion of an earlier version that it repeats word for word
   note TEXT NOT NULL DEFAULT '', -- the origin of the proposal, such as the instance that prompted it
   UNIQUE (ballot_round, position)
@@ -533,7 +530,7 @@ CREATE TABLE run (
   base INTEGER REFERENCES run(id), -- the run that people corrected and that this run repeats with examples
   UNIQUE (task, label)
 ) STRICT;
-INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T06:11:00.342Z','[]',NULL);
+INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T06:50:33.889Z','[]',NULL);
 CREATE TABLE server_setting (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
@@ -548,7 +545,7 @@ CREATE TABLE session (
   expires_at TEXT NOT NULL,
   revoked_at TEXT
 ) STRICT;
-INSERT INTO "session" VALUES('a5d8c03fbb88cad065217bd6411b0b84858e1b6e734bff1863a14c279b14c6d0',1,'2026-11-27T06:11:00.352Z','2026-12-27T06:11:00.352Z',NULL);
+INSERT INTO "session" VALUES('17ef3eccd0f5bdc95adcbad3f5444ffb3274f9955bca62e0302b5e91998b4b74',1,'2026-11-27T06:50:33.915Z','2026-12-27T06:50:33.915Z',NULL);
 CREATE TABLE submission (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE, -- the browser's key for one confirm, so that a save that is sent twice is stored once
@@ -570,7 +567,7 @@ CREATE TABLE submission (
   CHECK (shown_score IS NULL OR arm <> 'blind'),
   UNIQUE (annotator, instance, criterion, revision)
 ) STRICT;
-INSERT INTO "submission" VALUES(1,'f1f44fb1-5543-4033-995c-d9e9c8b1befb',1,1,1,1,1,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T06:11:00.390Z',NULL,NULL);
+INSERT INTO "submission" VALUES(1,'ecbb5bbb-ad50-4c12-a1fe-798bb97d138b',1,4,1,1,7,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T06:50:33.946Z',NULL,NULL);
 CREATE TABLE submission_row (
   submission INTEGER NOT NULL REFERENCES submission(id),
   position INTEGER NOT NULL,
@@ -581,10 +578,10 @@ CREATE TABLE submission_row (
   text TEXT NOT NULL, -- the new wording, or the new score, for 'revise' and 'add'; else empty
   PRIMARY KEY (submission, position)
 ) STRICT;
-INSERT INTO "submission_row" VALUES(1,0,1,'conclusion','approve','','');
-INSERT INTO "submission_row" VALUES(1,1,2,'score','approve','','');
-INSERT INTO "submission_row" VALUES(1,2,3,'evidence','approve','','');
-INSERT INTO "submission_row" VALUES(1,3,4,'evidence','approve','','');
+INSERT INTO "submission_row" VALUES(1,0,25,'conclusion','approve','','');
+INSERT INTO "submission_row" VALUES(1,1,26,'score','approve','','');
+INSERT INTO "submission_row" VALUES(1,2,27,'evidence','approve','','');
+INSERT INTO "submission_row" VALUES(1,3,28,'evidence','approve','','');
 CREATE TABLE suggestion (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -629,7 +626,7 @@ CREATE TABLE task (
   reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
   tools TEXT NOT NULL DEFAULT '' -- ids of the tools that an owner turned on, separated by spaces
 ) STRICT;
-INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','179c6e79770b9e7902fad9e00713604d',0.0,'2026-11-27T06:11:00.333Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
+INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','cebf845c710e5d76c3c086db5e25527e',0.0,'2026-11-27T06:50:33.868Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
 CREATE TABLE task_change (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),

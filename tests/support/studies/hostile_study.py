@@ -152,7 +152,7 @@ def _sent(step: Step, uid: str, texts: tuple[str, ...], score: float) -> Sent:
 
 
 def _vote(context: Context, owner: Person, people: list[Person], texts: tuple[str, ...]) -> None:
-    proposals = [Proposal(f"{n} {visible(text)}", note=text, members=(text,)) for n, text in enumerate(texts)]
+    proposals = [Proposal(f"{n} {visible(text)}", note=text) for n, text in enumerate(texts)]
     open_round(context, owner, SLUG, proposals)
     for person in people:
         state = get_round(context, person, SLUG)

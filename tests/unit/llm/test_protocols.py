@@ -263,28 +263,12 @@ def test_a_step_of_no_single_token_has_no_expected_score() -> None:
     assert expected_score(probs, Scale(1, 10), lambda text: float(text)) is None
 
 
-def test_criteria_of_several_samples_are_merged_with_their_support() -> None:
-    ask = FakeAsk(
-        '{"criteria": ["Be easy to follow and logically coherent.", "Be factually correct."]}',
-        "1. The answer should be logically coherent and easy to follow.\n2. Be kind.",
-        "I'd rather not.",
-        '{"criteria": ["Be factually correct."]}',
-    )
-    proposals = run(
-        draft_criteria(ask, TASK, JudgeOptions("m", temperature=1.0), 3, count=2, examples=[INSTANCE])
-    )
-    assert [(one.text, one.support, one.samples) for one in proposals] == [
-        ("Be easy to follow and logically coherent.", 2, 3),
-        ("Be factually correct.", 2, 3),
-        ("Be kind.", 1, 3),
-    ]
-    assert proposals[0].members == (
-        "Be easy to follow and logically coherent.",
-        "The answer should be logically coherent and easy to follow.",
-    )
-    assert proposals[1].members == ()
-    assert "Propose 2 criteria" in ask.words() and "Why is the sky blue?" in ask.words()
-    assert ask.history[0][0].schema is not None and len(ask.history) == 4
+def test_criteria_come_from_one_answer_and_a_repeated_wording_counts_once() -> None:
+    ask = FakeAsk('{"criteria": ["Be correct.", "Be kind.", "be correct", "Be correctly dressed."]}')
+    proposals = run(draft_criteria(ask, TASK, JudgeOptions("m"), count=4, examples=[INSTANCE]))
+    assert [one.text for one in proposals] == ["Be correct.", "Be kind.", "Be correctly dressed."]
+    assert "Propose 4 criteria" in ask.words() and "Why is the sky blue?" in ask.words()
+    assert ask.history[0][0].schema is not None and len(ask.history) == 1
 
 
 def test_a_model_without_criteria_or_steps_is_said_so() -> None:
@@ -295,8 +279,8 @@ def test_a_model_without_criteria_or_steps_is_said_so() -> None:
         run(draft_criteria(FakeAsk(cut, cut), TASK, JudgeOptions("m")))
     with pytest.raises(ModelError, match="no steps for “The answer is easy to follow.”"):
         run(draft_steps(FakeAsk("No.", "No."), TASK, CLEAR, "m"))
-    with pytest.raises(InputError, match="use 1 to 100"):
-        run(draft_criteria(FakeAsk(), TASK, JudgeOptions("m"), 0))
+    with pytest.raises(InputError, match="number of criteria is 0"):
+        run(draft_criteria(FakeAsk(), TASK, JudgeOptions("m"), count=0))
 
 
 def test_criteria_that_a_model_copies_from_the_question_are_not_kept() -> None:

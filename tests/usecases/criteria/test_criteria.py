@@ -21,7 +21,7 @@ from coeval.usecases.study_import import import_study
 from tests.usecases.scrutiny.test_scrutiny import sent
 
 PROPOSALS = [
-    Proposal("Use simple words.", support=9, samples=10),
+    Proposal("Use simple words."),
     Proposal("Be short."),
     Proposal("Be kind."),
 ]
@@ -236,7 +236,7 @@ def test_a_draft_that_arrives_beside_a_vote_is_a_suggestion(context: Context, vo
         criteria_rounds.cast_ballot(context, person, "demo", 0, votes(context, person, a, a, a))
     before = list_ballots(context, owner)
     assert before[1] == 3
-    drafted = [Proposal("Be short.", support=2, samples=3), Proposal("Be funny.", support=3, samples=3)]
+    drafted = [Proposal("Be short."), Proposal("Be funny.")]
     assert receive(context, drafted, version=1) is None
     assert list_ballots(context, owner) == before
     assert [one.text for one in criteria_sets.list_drafted(context, owner, "demo")] == ["Be funny."]
