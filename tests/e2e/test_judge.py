@@ -293,7 +293,7 @@ def test_an_owner_bridges_two_judges_and_a_researcher_reads_what_flips(bridged: 
     page.locator("#bridge-new input").click()
     page.get_by_role("option", name="old").click()
     page.get_by_role("button", name="Build the bridge").click()
-    page.get_by_text("a bridge needs two different judges").wait_for()
+    page.get_by_text("a bridge needs two different judges").first.wait_for()
 
     page.context.clear_cookies()
     enter(page, bridged, "Rae")
