@@ -16,6 +16,7 @@ from coeval.domain.evaluations import (
     Emptiness,
     EvaluationRow,
     Filter,
+    ImportedDraft,
     InboxItem,
     InboxState,
     InstanceState,
@@ -66,7 +67,7 @@ from coeval.domain.runs import (
     lowest_rung,
     read_rung,
 )
-from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
+from coeval.domain.studies import ImportedRun, ImportedSubmission, Study
 from coeval.domain.tasks import (
     CONTEXT_ROLES,
     HISTORY_PAGE,

@@ -110,6 +110,37 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedDraft:
+    """A draft as read from a file: instance by external id, criterion by text; see ``Draft``."""
+
+    instance: str
+    criterion: str
+    score: float | None
+    rows: tuple[EvaluationRow, ...] = ()
+    reason: str = ""
+    raw: str = ""
+    samples: tuple[float, ...] = ()
+    probabilities: tuple[float, ...] = ()
+    rung: str = ""
+
+    def to_draft(self, instance: int, criterion: int, attempt: int = 1) -> Draft:
+        """Return the draft for these database ids. It is unscored if it has no score."""
+        return Draft(
+            instance=instance,
+            criterion=criterion,
+            score=self.score,
+            rows=self.rows,
+            status=DraftStatus.UNSCORED if self.score is None else DraftStatus.OK,
+            reason=self.reason,
+            raw=self.raw,
+            samples=self.samples,
+            probabilities=self.probabilities,
+            rung=self.rung,
+            attempt=attempt,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class DraftAnswer:
     """A draft with its parsing result. ``raw`` is the model's answer; ``score`` is None if none was read.
 

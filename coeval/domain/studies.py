@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coeval.domain.evaluations import Arm, Draft, DraftStatus, EvaluationRow, ScrutinyRow
+from coeval.domain.evaluations import Arm, ImportedDraft, ScrutinyRow
 from coeval.domain.people import Group
 from coeval.domain.runs import Run
 from coeval.domain.tasks import Criterion, Instance, Task
@@ -23,37 +23,6 @@ class Study:
     submissions: tuple[ImportedSubmission, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes on what was left out or repaired while reading, with counts; shown after the import."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedDraft:
-    """A draft as read from a file: instance by external id, criterion by text; see ``Draft``."""
-
-    instance: str
-    criterion: str
-    score: float | None
-    rows: tuple[EvaluationRow, ...] = ()
-    reason: str = ""
-    raw: str = ""
-    samples: tuple[float, ...] = ()
-    probabilities: tuple[float, ...] = ()
-    rung: str = ""
-
-    def to_draft(self, instance: int, criterion: int, attempt: int = 1) -> Draft:
-        """Return the draft for these database ids. It is unscored if it has no score."""
-        return Draft(
-            instance=instance,
-            criterion=criterion,
-            score=self.score,
-            rows=self.rows,
-            status=DraftStatus.UNSCORED if self.score is None else DraftStatus.OK,
-            reason=self.reason,
-            raw=self.raw,
-            samples=self.samples,
-            probabilities=self.probabilities,
-            rung=self.rung,
-            attempt=attempt,
-        )
 
 
 @dataclass(frozen=True, slots=True)
