@@ -49,9 +49,10 @@ def host(tmp_path: Path) -> Iterator[LiveServer]:
 
 
 def sign_in(page: Page, host: LiveServer, name: str = "Olu") -> None:
-    page.goto(f"{host.url}/signin")
-    type_name(page, name)
+    # to the screen of the work at once: what the first page told would be lost with it
     page.goto(f"{host.url}/?task=demo&tab=scrutiny")
+    page.wait_for_url("**/signin**")
+    type_name(page, name)
     page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
 
 
