@@ -91,11 +91,11 @@ def list_extensions() -> tuple[Extension, ...]:
     Raises:
         CoevalError: two extensions have the same name.
     """
-    found = [*_list_folders(), *_list_installed()]
-    names = [each.name for each in found]
+    extensions = [*_list_folders(), *_list_installed()]
+    names = [each.name for each in extensions]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise CoevalError(f"Two extensions are called {twice[0]}: uninstall one of them.")
-    return tuple(found)
+    return tuple(extensions)
 
 
 def _list_folders() -> list[Extension]:
@@ -135,9 +135,9 @@ def find_order(db: Any, task: int, instances: Iterable[int]) -> list[int] | None
     """Return the order in which an extension assigns these instances of a task; None if no extension orders
     the task.
     """
-    known = list(instances)
-    found = (order(db, task, known) for order in load_parts("queue_orders"))
-    return next((each for each in found if each is not None), None)
+    ids = list(instances)
+    orders = (order(db, task, ids) for order in load_parts("queue_orders"))
+    return next((each for each in orders if each is not None), None)
 
 
 def load_named_parts(kind: str) -> list[tuple[str, Any]]:
@@ -147,7 +147,9 @@ def load_named_parts(kind: str) -> list[tuple[str, Any]]:
 
 def load_values(kind: str, of: type) -> list[Any]:
     """Return all values of one kind; a part may be a single value or a tuple of several."""
-    return [one for part in load_parts(kind) for one in ((part,) if isinstance(part, of) else tuple(part))]
+    return [
+        value for part in load_parts(kind) for value in ((part,) if isinstance(part, of) else tuple(part))
+    ]
 
 
 def list_scripts() -> list[tuple[str, Path, tuple[str, ...]]]:

@@ -138,7 +138,7 @@ def _read_call(
     environment = settings or load_settings()
     run = _read_options(options, model).complete(environment)
     context = Context(Store(Path(ledger)), environment)
-    numbered = {n: replace(one, id=n) for n, one in enumerate(instances, 1)}
+    numbered = {n: replace(instance, id=n) for n, instance in enumerate(instances, 1)}
     missing = {place + 1 for place in find_missing(frame)}
     return _Judging(context, whole, dict(enumerate(members, 1)), numbered, run, missing)
 
@@ -147,17 +147,19 @@ def _read_criteria(given: Sequence[str | Criterion] | Mapping[str, str], scale: 
     if isinstance(given, Mapping):
         members = [Criterion(text, name=name, scale=scale) for name, text in given.items()]
     else:
-        members = [one if isinstance(one, Criterion) else Criterion(one, scale=scale) for one in given]
+        members = [
+            member if isinstance(member, Criterion) else Criterion(member, scale=scale) for member in given
+        ]
     if not members or len({member.text for member in members}) < len(members):
         raise InputError("The list of criteria is empty or names one twice: give each criterion once.")
     return members
 
 
 def _read_options(options: Mapping[str, Any], model: str) -> RunSettings:
-    known = {"preset"} | {member.name for member in fields(RunSettings)} - _OF_A_STUDY
-    if unknown := sorted(set(options) - known):
+    names = {"preset"} | {member.name for member in fields(RunSettings)} - _OF_A_STUDY
+    if unknown := sorted(set(options) - names):
         raise InputError(
-            f"There is no option {', '.join(unknown)}; the options are {', '.join(sorted(known))}."
+            f"There is no option {', '.join(unknown)}; the options are {', '.join(sorted(names))}."
         )
     values = dict(options)
     if preset := values.pop("preset", ""):
@@ -202,7 +204,7 @@ class _Judging:
     ) -> None:
         self.context, self.task, self.run_settings = context, task, run
         self.criteria = criteria
-        self.instances = {number: one for number, one in instances.items() if number not in missing}
+        self.instances = {number: instance for number, instance in instances.items() if number not in missing}
         nothing = ImportedDraft("", "", None, reason=NO_OUTPUT)
         self.rows: dict[tuple[int, int, int], dict[str, object]] = {
             (number, by, 0): _row(instances[number], criterion.text, nothing)
@@ -262,8 +264,12 @@ class _Judging:
 
     def _list_rivals(self, instance: Instance) -> list[Instance]:
         """Return the other outputs for the instance's document."""
-        same = (one for one in self.instances.values() if one.document and one.document == instance.document)
-        return [one for one in same if one.id != instance.id]
+        same = (
+            rival
+            for rival in self.instances.values()
+            if rival.document and rival.document == instance.document
+        )
+        return [rival for rival in same if rival.id != instance.id]
 
     def _store(self, outcomes: Sequence[Outcome[Item, Judged]]) -> None:
         for outcome in outcomes:

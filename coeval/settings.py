@@ -363,5 +363,5 @@ def prepare_gradio() -> None:
     """
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000")
     user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()
-    own = Path(tempfile.gettempdir(), f"coeval-gradio-{user}")
-    os.environ.setdefault("GRADIO_TEMP_DIR", str(own))
+    folder = Path(tempfile.gettempdir(), f"coeval-gradio-{user}")
+    os.environ.setdefault("GRADIO_TEMP_DIR", str(folder))

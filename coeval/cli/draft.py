@@ -94,8 +94,8 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
     names = ["model", "count", "examples", "temperature", "top_p", "max_tokens", "templates"]
     preset = get_preset(options.preset).ideation if options.preset else {}
-    given: dict[str, Any] = {**preset, **read_given(options, names)}
-    drafted = asyncio.run(draft_criteria(context, OPERATOR, options.task, **given))
+    values: dict[str, Any] = {**preset, **read_given(options, names)}
+    drafted = asyncio.run(draft_criteria(context, OPERATOR, options.task, **values))
     report(options, drafted.proposals, [proposal.text for proposal in drafted.proposals])
     if (opened := drafted.opened) is None:
         told = "kept as suggestions on the Criteria tab: a vote is open, or the criteria are final by now"

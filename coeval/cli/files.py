@@ -80,9 +80,9 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 def _import(context: Context, options: argparse.Namespace) -> None:
     from coeval.usecases.study_import import import_file
 
-    given = read_import_options(options)
+    import_options = read_import_options(options)
     with on_sheet(Path(options.path), options.sheet) as path:
-        imported = import_file(context, OPERATOR, path, options.task, given)
+        imported = import_file(context, OPERATOR, path, options.task, import_options)
     tell_import(context, imported, options)
 
 
@@ -115,7 +115,9 @@ def tell_import(context: Context, imported: ImportReport, options: argparse.Name
     lines = [*(f"note: {note}" for note in imported.notes), str(imported)]
     lines += [f"column {column}: read as the {field}" for field, column in imported.fields.items()]
     withheld = " (shown to nobody: it names a system, and this study hides its systems)"
-    lines += [f"column {one.name}: {one.role}{withheld if one.withheld else ''}" for one in columns]
+    lines += [
+        f"column {column.name}: {column.role}{withheld if column.withheld else ''}" for column in columns
+    ]
     if undecided:
         show = " ".join(f"--show {shlex.quote(name)}" for name in undecided)
         lines.append(
@@ -172,7 +174,9 @@ def _establish(context: Context, options: argparse.Namespace) -> None:
     else:
         established = establish_list(context, OPERATOR, options.task, _read_lines(options.file))
     rows = enumerate(established.criteria, 1)
-    report(options, established, (f"{number}\t{one.scale}\t{one.text}" for number, one in rows))
+    report(
+        options, established, (f"{number}\t{criterion.scale}\t{criterion.text}" for number, criterion in rows)
+    )
     print(f"version {established.version}: {len(established.criteria)} criteria", file=sys.stderr)
 
 

@@ -81,10 +81,10 @@ class Parsers:
     """The actions of ``study``."""
 
 
-def report(options: argparse.Namespace, found: object, lines: Iterable[object]) -> None:
+def report(options: argparse.Namespace, result: object, lines: Iterable[object]) -> None:
     """Print ``found`` as JSON if requested, else the lines."""
     if options.json:
-        json.dump(_plain(found), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+        json.dump(_plain(result), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
         print()
         return
     for line in lines:
@@ -94,7 +94,7 @@ def report(options: argparse.Namespace, found: object, lines: Iterable[object]) 
 def _plain(value: Any) -> Any:
     """Return the value in JSON types: fields by name, nan as null, other objects as text."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        return {field_.name: _plain(getattr(value, field_.name)) for field_ in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -98,10 +98,10 @@ def run_serving(options: argparse.Namespace) -> None:
     # imported late: other commands need no web server, and importing one takes seconds
     from coeval.ui.run import run_server
 
-    given: dict[str, Any] = {"prepare": partial(_begin, path=options.study)} if options.study else {}
+    extra: dict[str, Any] = {"prepare": partial(_begin, path=options.study)} if options.study else {}
     run_server(
         settings, host, port,
-        start_empty=options.start_empty, lineage=options.restore, when_built=_collect_what_follows, **given,
+        start_empty=options.start_empty, lineage=options.restore, when_built=_collect_what_follows, **extra,
     )  # fmt: skip
 
 

@@ -56,11 +56,11 @@ def _stats(context: Context, options: argparse.Namespace) -> None:
     from coeval.usecases.reports.statistics import get_report
 
     basis = Basis(options.version, options.arm, options.planted == "in", options.asked_again == "in")
-    found = get_report(context, OPERATOR, options.task, basis)
+    document = get_report(context, OPERATOR, options.task, basis)
     if not options.json:
-        print(render_stats(found, _name_basis(options)))
+        print(render_stats(document, _name_basis(options)))
         return
-    json.dump(found, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+    json.dump(document, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
     print()
 
 
@@ -146,12 +146,12 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
     if options.declare:
         rule = StoppingRule(options.points, options.documents, *options.declare)
         planning.declare_rule(context, OPERATOR, options.task, rule)
-    known = planning.get_planning(context, OPERATOR, options.task, Wanted(options.width, options.points))
+    plans = planning.get_planning(context, OPERATOR, options.task, Wanted(options.width, options.points))
     if options.json:
-        json.dump(plain(known), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+        json.dump(plain(plans), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
         print()
         return
-    for line in tell_plan(known.plan):
+    for line in tell_plan(plans.plan):
         print(line)
-    for line in tell_progress(known.progress, known.rules):
+    for line in tell_progress(plans.progress, plans.rules):
         print(line)

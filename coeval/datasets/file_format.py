@@ -90,8 +90,8 @@ def preview_table(
         ids.add(row)
     notes = keep_columns(table, matched).notes if fields == FIELDS else table.notes
     if fields == FIELDS:
-        matched, found = _look_again(table, matched, mapping or {}, texts, ids)
-        notes += found
+        matched, more_notes = _look_again(table, matched, mapping or {}, texts, ids)
+        notes += more_notes
         lacks = [field for field in ("input", "output") if field not in matched]
         notes += tuple(f"No column was read as the {field}: choose one." for field in lacks)
     return Preview(format, table.columns, fields, matched, tuple(rows), count, frozenset(texts), notes)
@@ -119,23 +119,23 @@ def _look_again(
     table: Table, matched: Mapping[str, str], mapping: Mapping[str, str], texts: Collection[str], ids: _Ids
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the columns of the fields, corrected from the rows, with notes. Requested mappings are kept."""
-    found, notes = dict(matched), []
-    source = found.get("document", "")
-    if source in texts and "input" not in found and "document" not in mapping:
-        found["input"] = found.pop("document")
+    columns, notes = dict(matched), []
+    source = columns.get("document", "")
+    if source in texts and "input" not in columns and "document" not in mapping:
+        columns["input"] = columns.pop("document")
     elif source in texts:
         notes.append(
             f"“{source}” holds texts. It is shown to judge and people, and the source ids are made from it."
         )
     if ids.repeat_by_system and "instance" not in mapping:
-        column = found.pop("instance")
+        column = columns.pop("instance")
         again = f"The ids in “{column}” repeat, once for each system"
-        if "document" in found or "document" in mapping:
+        if "document" in columns or "document" in mapping:
             notes.append(f"{again}: the instances are numbered by their rows.")
         else:
-            found["document"] = column
+            columns["document"] = column
             notes.append(f"{again}: “{column}” is read as the source id.")
-    return {field: found[field] for field in FIELDS if field in found}, tuple(notes)
+    return {field: columns[field] for field in FIELDS if field in columns}, tuple(notes)
 
 
 def preview_source(format: str, source: Source, limit: int) -> Preview:

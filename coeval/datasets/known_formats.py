@@ -138,7 +138,7 @@ def _open_own(path: Path, slug: str) -> Source:
                             empty_outputs=True)  # fmt: skip
     checks = sum(row.cells["check"] == "1" for row in table.rows())
     note = f"Marks of instances as attention checks, left out: {checks:,}."
-    instances = Rows(lambda: (_restore_context(path, one) for one in source.instances))
+    instances = Rows(lambda: (_restore_context(path, instance) for instance in source.instances))
     for _ in instances:  # a broken column is refused before anything is imported
         pass
     return replace(

@@ -82,19 +82,19 @@ def _read_rows(table: Table, columns: Mapping[str, str]) -> Iterator[Rating]:
     """
     at = columns["instance"]
     others = [column for field, column in columns.items() if field != "instance"]
-    known: dict[tuple[str, ...], tuple[Any, ...]] = {}
+    seen: dict[tuple[str, ...], tuple[Any, ...]] = {}
     for line, cells, _ in table.rows():
         key = tuple([cells[column] for column in others])
-        rest = known.get(key)
+        rest = seen.get(key)
         instance = cells[at].strip()
         if rest is not None and 0 < len(instance) <= MAX_NAME:
             yield Rating(table, line, instance, *rest)
             continue
         texts = {field: cells[column].strip() for field, column in columns.items()}
         rating = _Reader(table, columns, line, texts).read()
-        if len(known) == MOST_KNOWN:
-            known.clear()
-        known[key] = rating[3:]
+        if len(seen) == MOST_KNOWN:
+            seen.clear()
+        seen[key] = rating[3:]
         yield rating
 
 
@@ -220,10 +220,10 @@ def infer_scale(scores: Iterable[float]) -> Scale | None:
     >>> infer_scale([0.2, 1]), infer_scale([2, 4]), infer_scale([0, 7]), infer_scale([350])
     (Scale(low=0, high=1), Scale(low=1, high=5), Scale(low=0, high=10), None)
     """
-    given = [*scores]
-    if not given:
+    observed = [*scores]
+    if not observed:
         return Scale()
-    low, high = math.floor(min(given)), math.ceil(max(given))
+    low, high = math.floor(min(observed)), math.ceil(max(observed))
     if low >= 0:
         ends = _ENDS if low else (end for end in _ENDS if end != LIKERT_7)
         end = next((end for end in ends if high <= end), high)
@@ -259,14 +259,14 @@ class Scales:
 
     def _note_scale(self, rating: Rating) -> None:
         low, high = rating.scale
-        known = self.stated.setdefault(rating.criterion, None)
-        if low is None or high is None or known == Scale(low, high):
+        stated = self.stated.setdefault(rating.criterion, None)
+        if low is None or high is None or stated == Scale(low, high):
             return
         scale = _check(Scale(low, high), rating.place)
-        if known is not None:
+        if stated is not None:
             raise InputError(
                 f"{rating.place}: gives '{shorten(rating.criterion)}' the scale {scale}, but an earlier "
-                f"row gives it {known}; use one scale per criterion."
+                f"row gives it {stated}; use one scale per criterion."
             )
         self.stated[rating.criterion] = scale
 
@@ -300,14 +300,14 @@ class Scales:
             name for name, each in ends.items() if each is None or each[0] < 0 or each[1] > 1 or each[0] == 1
         ]
         shared = self._ends(rest)
-        found = infer_scale(shared or ())
-        if found is None:
+        scale = infer_scale(shared or ())
+        if scale is None:
             low, high = shared or (0, 0)
             raise InputError(
                 f"the ratings reach from {low} to {high}: a scale must rise and have at most {MAX_STEPS} steps. State "
                 "it in a column 'scale', such as 1-5."
             )
-        return {name: found if name in rest else Scale(0, 1) for name in names}
+        return {name: scale if name in rest else Scale(0, 1) for name in names}
 
     def _ends(self, names: Collection[str]) -> tuple[int, int] | None:
         """Return the lowest and the highest step of people's scores by these criteria, else of the models'."""

@@ -64,10 +64,10 @@ _MADE = ("score", "scale", "probabilities")
 
 def _answer_columns(table: Table) -> dict[int, str]:
     """Return the column of each answer if the answers are numbered without gaps, else none."""
-    found = {int(m[1]): c for c in table.columns if (m := _ANSWER.fullmatch(c.strip()))}
-    low, high = (min(found), max(found)) if found else (0, 0)
-    whole = len(found) > 1 and sorted(found) == list(range(low, high + 1))
-    return {answer: found[answer] for answer in sorted(found)} if whole else {}
+    columns = {int(m[1]): c for c in table.columns if (m := _ANSWER.fullmatch(c.strip()))}
+    low, high = (min(columns), max(columns)) if columns else (0, 0)
+    whole = len(columns) > 1 and sorted(columns) == list(range(low, high + 1))
+    return {answer: columns[answer] for answer in sorted(columns)} if whole else {}
 
 
 def _expect(table: Table, row: Row, answers: dict[int, str]) -> dict[str, str]:
@@ -174,8 +174,8 @@ def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> So
             for rating in load_ratings(table, _fitting(table, RATING_FIELDS, mapping))
         )
     )
-    known = Seen(instance.external_id for instance in source.instances) if base else None
-    survey = survey_ratings(ratings, known)
+    seen = Seen(instance.external_id for instance in source.instances) if base else None
+    survey = survey_ratings(ratings, seen)
     return _add_ratings(source, ratings, survey)
 
 
@@ -201,11 +201,11 @@ def _fitting(table: Table, fields: Sequence[str], mapping: Mapping[str, str] | N
     return {name: col for name, col in pairs if name in fields and find_column(table.columns, (col,))}
 
 
-def _check_mapping(mapping: Mapping[str, str], known: Collection[str], tables: Sequence[Table]) -> None:
+def _check_mapping(mapping: Mapping[str, str], fields: Collection[str], tables: Sequence[Table]) -> None:
     for field, column in mapping.items():
-        if field not in known:
+        if field not in fields:
             raise InputError(
-                f"'{shorten(field)}' is not a field that can be mapped; the fields are {', '.join(known)}."
+                f"'{shorten(field)}' is not a field that can be mapped; the fields are {', '.join(fields)}."
             )
         if not any(find_column(table.columns, (column,)) for table in tables):
             columns = "; ".join(f"{table.name}: {shorten(', '.join(table.columns), 200)}" for table in tables)

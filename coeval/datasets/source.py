@@ -46,7 +46,7 @@ class Seen:
     def repeated(self) -> set[int]:
         """Return the hashes that occur more than once."""
         neighbours = (pair for shelf in self._shelves for pair in pairwise(sorted(shelf)))
-        return {one for one, other in neighbours if one == other}
+        return {identifier for identifier, other in neighbours if identifier == other}
 
     def beyond(self, known: Seen) -> set[int]:
         """Return the hashes that are not in ``known``."""

@@ -96,7 +96,7 @@ def read_outline(path: Path) -> StudyOutline:
         InputError: the file cannot be read, a part is unknown or missing, or a value cannot be used.
     """
     try:
-        found = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)
+        tree = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from error
     except yaml.MarkedYAMLError as error:
@@ -110,13 +110,13 @@ def read_outline(path: Path) -> StudyOutline:
             f"{path} is nested too deeply: write it like the file that “study start” makes."
         ) from error
     try:
-        return _read(found)
+        return _read(tree)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _read(found: Any) -> StudyOutline:
-    parts = _mapping(found, "the file", tuple(PARTS))
+def _read(tree: Any) -> StudyOutline:
+    parts = _mapping(tree, "the file", tuple(PARTS))
     task = _mapping(parts.get("task"), "task", (*TEXTS, "scale"))
     columns = _texts(parts.get("columns"), "columns")
     fields: dict[str, str] = {}
@@ -135,17 +135,17 @@ def _read(found: Any) -> StudyOutline:
     scale = _scale(_text(task.get("scale", "1-5"), "task, scale"), "task, scale")
     people = _mapping(parts.get("people"), "people", ("per instance", "members"))
     members = _texts(people.get("members"), "people, members")
-    given: dict[str, Any] = {
+    sections: dict[str, Any] = {
         attribute: _text(task[key], f"task, {key}") for key, attribute in TEXTS.items() if key in task
     }
     for key in ("short name", "name"):
-        if not given.get(TEXTS[key], "").strip():
+        if not sections.get(TEXTS[key], "").strip():
             raise InputError(f"task has no “{key}”: write one.")
     data = _text(parts.get("data", ""), "data").strip()
     if not data:
         raise InputError("There is no “data”: name the table of outputs, such as answers.csv.")
     outline = StudyOutline(
-        Task(**given, scale=scale),
+        Task(**sections, scale=scale),
         data,
         fields,
         roles,
@@ -162,74 +162,77 @@ def _read(found: Any) -> StudyOutline:
     return outline
 
 
-def _criteria(found: Any, scale: Scale) -> tuple[Criterion, ...]:
-    if found in (None, ""):
+def _criteria(node: Any, scale: Scale) -> tuple[Criterion, ...]:
+    if node in (None, ""):
         return ()
-    if not isinstance(found, list):
+    if not isinstance(node, list):
         raise InputError("criteria: write a list, each criterion on a line after “- ”.")
-    read = tuple(_criterion(each, f"criteria, {n}", scale) for n, each in enumerate(found, 1))
-    texts = [one.text for one in read]
+    read = tuple(_criterion(each, f"criteria, {n}", scale) for n, each in enumerate(node, 1))
+    texts = [criterion.text for criterion in read]
     if twice := next((text for text in texts if texts.count(text) > 1), ""):
         raise InputError(f"criteria: “{twice[:60]}” is in the list twice: remove one of the two.")
     return read
 
 
-def _criterion(found: Any, where: str, scale: Scale) -> Criterion:
-    if isinstance(found, str):
-        found = {"text": found}
+def _criterion(node: Any, where: str, scale: Scale) -> Criterion:
+    if isinstance(node, str):
+        node = {"text": node}
     keys = ("text", "name", "scale", "question", "definition", "scores", "examples")
-    parts = _mapping(found, where, keys)
+    parts = _mapping(node, where, keys)
     texts = {key: _text(parts.get(key, ""), f"{where}, {key}") for key in keys if key != "scores"}
     if not (text := normalize_name(texts["text"])):
         raise InputError(f"{where} has no text: write one.")
-    own = _scale(texts["scale"], where) if texts["scale"] else scale
+    criterion_scale = _scale(texts["scale"], where) if texts["scale"] else scale
     scores = _texts(parts.get("scores"), f"{where}, scores")
     anchors = "\n".join(f"{score}: {meaning}" for score, meaning in scores.items())
-    guide = build_guide(texts["definition"], anchors, texts["examples"], own)
+    guide = build_guide(texts["definition"], anchors, texts["examples"], criterion_scale)
     return Criterion(
-        text, texts["name"], origin=Origin.HUMAN, scale=own, question=texts["question"], guide=guide
+        text,
+        texts["name"],
+        origin=Origin.HUMAN,
+        scale=criterion_scale,
+        question=texts["question"],
+        guide=guide,
     )
 
 
-def _design(found: Any) -> Design:
-    parts = _mapping(found, "design", (*SHARES, *SWITCHES, "layout", "display", "idle seconds"))
-    given: dict[str, Any] = {}
+def _design(node: Any) -> Design:
+    parts = _mapping(node, "design", (*SHARES, *SWITCHES, "layout", "display", "idle seconds"))
+    options: dict[str, Any] = {}
     for key, value in parts.items():
         where, text = f"design, {key}", _text(value, f"design, {key}")
         if key in SHARES:
-            given[SHARES[key]] = _share(text, where)
+            options[SHARES[key]] = _share(text, where)
         elif key in SWITCHES:
             if text.lower() not in ("yes", "no", "true", "false"):
                 raise InputError(f"{where} is “{text[:80]}”: write yes or no.")
-            given[SWITCHES[key]] = text.lower() in ("yes", "true")
+            options[SWITCHES[key]] = text.lower() in ("yes", "true")
         elif key == "idle seconds":
-            given["idle_seconds"] = _number(text, where)
+            options["idle_seconds"] = _number(text, where)
         else:
-            given[key] = _choice(Layout if key == "layout" else Display, text, where)
-    return check_design(Design(**given))
+            options[key] = _choice(Layout if key == "layout" else Display, text, where)
+    return check_design(Design(**options))
 
 
-def _mapping(found: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
-    found = {} if found in (None, "") else found
-    if not isinstance(found, dict):
+def _mapping(node: Any, where: str, fields: Sequence[str]) -> dict[str, Any]:
+    node = {} if node in (None, "") else node
+    if not isinstance(node, dict):
         raise InputError(f"{where} is not a list of names with values: write “name: value” on each line.")
-    for key in found:
-        if key not in known:
-            raise InputError(f"{where} has a part “{str(key)[:80]}”: choose one of {', '.join(known)}.")
-    return found
+    for key in node:
+        if key not in fields:
+            raise InputError(f"{where} has a part “{str(key)[:80]}”: choose one of {', '.join(fields)}.")
+    return node
 
 
-def _texts(found: Any, where: str) -> dict[str, str]:
-    found = {} if found in (None, "") else found
-    return {
-        key: _text(value, f"{where}, {key}") for key, value in _mapping(found, where, list(found)).items()
-    }
+def _texts(node: Any, where: str) -> dict[str, str]:
+    node = {} if node in (None, "") else node
+    return {key: _text(value, f"{where}, {key}") for key, value in _mapping(node, where, list(node)).items()}
 
 
-def _text(found: Any, where: str) -> str:
-    if not isinstance(found, str):
+def _text(node: Any, where: str) -> str:
+    if not isinstance(node, str):
         raise InputError(f"{where} is not a text: write one value after the colon.")
-    return found
+    return node
 
 
 def _number(text: str, where: str) -> int:
@@ -290,7 +293,7 @@ def _list_parts(outline: StudyOutline) -> Iterator[tuple[str, Any]]:
     yield "data", outline.data
     uses = {column: use for use, column in outline.fields.items()}
     yield "columns", uses | {column: str(role) for column, role in outline.roles.items()}
-    yield "criteria", [_write_criterion(one, task.scale) for one in outline.criteria]
+    yield "criteria", [_write_criterion(criterion, task.scale) for criterion in outline.criteria]
     shares = {key: f"{100 * getattr(design, attribute):g}%" for key, attribute in SHARES.items()}
     switches = {key: getattr(design, attribute) for key, attribute in SWITCHES.items()}
     looks = {"layout": str(design.layout), "display": str(design.display)}
@@ -299,15 +302,15 @@ def _list_parts(outline: StudyOutline) -> Iterator[tuple[str, Any]]:
     yield "people", {"per instance": outline.per_instance, "members": members}
 
 
-def _write_criterion(one: Criterion, scale: Scale) -> Any:
+def _write_criterion(criterion: Criterion, scale: Scale) -> Any:
     parts = {
-        "text": one.text,
-        "name": one.name,
-        "scale": str(one.scale) if one.scale != scale else "",
-        "question": one.question,
-        "definition": one.guide.definition,
-        "scores": dict(one.guide.anchors),
-        "examples": one.guide.examples,
+        "text": criterion.text,
+        "name": criterion.name,
+        "scale": str(criterion.scale) if criterion.scale != scale else "",
+        "question": criterion.question,
+        "definition": criterion.guide.definition,
+        "scores": dict(criterion.guide.anchors),
+        "examples": criterion.guide.examples,
     }
-    given = {key: value for key, value in parts.items() if value}
-    return one.text if len(given) == 1 else given
+    written = {key: value for key, value in parts.items() if value}
+    return criterion.text if len(written) == 1 else written

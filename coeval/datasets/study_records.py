@@ -74,22 +74,22 @@ def parse_draft(node: Node, instance: Instance) -> ImportedDraft:
 
 def parse_submission(node: Node) -> ImportedSubmission:
     """Return a submission. Its arm is the drawn one, even if the draft was missing."""
-    given = _parse(node, ImportedSubmission)
+    submission = _parse(node, ImportedSubmission)
     problems = {
-        "a person's name is empty or too long": not 0 < len(given.person) <= MAX_PERSON_NAME,
-        "the planted error cannot be": given.planted not in ("", "score")
-        or (given.planted != "" and given.arm is not Arm.ASSISTED),
-        "the time cannot be": given.active_ms is not None and given.active_ms < 0,
+        "a person's name is empty or too long": not 0 < len(submission.person) <= MAX_PERSON_NAME,
+        "the planted error cannot be": submission.planted not in ("", "score")
+        or (submission.planted != "" and submission.arm is not Arm.ASSISTED),
+        "the time cannot be": submission.active_ms is not None and submission.active_ms < 0,
         "the arm cannot be": (
-            given.arm not in (Arm.ASSISTED, Arm.FIRST) and given.shown_score is not None
-            or given.arm is Arm.UNDRAFTED and given.run != ""
+            submission.arm not in (Arm.ASSISTED, Arm.FIRST) and submission.shown_score is not None
+            or submission.arm is Arm.UNDRAFTED and submission.run != ""
         ),
     }  # fmt: skip
     if problem := next((text for text, occurs in problems.items() if occurs), ""):
         raise InputError(f"{node.place}: {CHANGED} ({problem}); export the study again.")
-    if given.arm is not Arm.UNDRAFTED:
-        return given
-    return replace(given, arm=Arm.ASSISTED if given.first_score is None else Arm.FIRST)
+    if submission.arm is not Arm.UNDRAFTED:
+        return submission
+    return replace(submission, arm=Arm.ASSISTED if submission.first_score is None else Arm.FIRST)
 
 
 def _parse(node: Node, kind: type[Record], **more: Any) -> Record:

@@ -400,8 +400,8 @@ def _parse_part(part: object, role: str, tools: dict[str, str]) -> Turn | None:
 
 def _first(fields: object, *names: str) -> object:
     """Return the first of these fields that is not null, or None."""
-    given = fields if isinstance(fields, Mapping) else {}
-    return next((given[name] for name in names if given.get(name) is not None), None)
+    described = fields if isinstance(fields, Mapping) else {}
+    return next((described[name] for name in names if described.get(name) is not None), None)
 
 
 def _build_step(kind: str, tool: object, told: object) -> Turn:

@@ -277,9 +277,10 @@ def imported_assistant(
             raise InputError(
                 f"{name!r} has the score {value:g} for {instance!r}, outside its range {assistant.range}."
             )
-    known = dict(scores)
+    score_of = dict(scores)
     return replace(
-        assistant, score=lambda instances: [known.get(one.external_id, math.nan) for one in instances]
+        assistant,
+        score=lambda instances: [score_of.get(instance.external_id, math.nan) for instance in instances],
     )
 
 
@@ -289,8 +290,8 @@ def describe_assistants(assistants: Sequence[Assistant], numbers: Mapping[str, i
 
 
 def _describe(place: int, assistant: Assistant, numbers: Mapping[str, int]) -> str:
-    known = sorted({numbers[text] for text in assistant.criteria if text in numbers})
-    bears = f" Bears on criterion {', '.join(f'[{number}]' for number in known)}." if known else ""
+    places = sorted({numbers[text] for text in assistant.criteria if text in numbers})
+    bears = f" Bears on criterion {', '.join(f'[{number}]' for number in places)}." if places else ""
     reads = f" Looks at: {', '.join(assistant.inputs)}." if assistant.inputs else ""
     said = assistant.description.rstrip(".") or "nobody says what it measures"
     return f"{place}. {assistant.name}: {said}. Range {assistant.range}; {assistant.better}.{reads}{bears}"

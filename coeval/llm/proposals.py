@@ -76,10 +76,10 @@ async def ask_list(
     guidelines may well be criteria.
     """
     asked = request.messages[-1].content
-    given = asked.replace(task.guidelines, "") if task.guidelines else asked
+    words = asked.replace(task.guidelines, "") if task.guidelines else asked
 
     def read(answer: Answer) -> tuple[list[str], str]:
-        items = read_list(answer.text, given=given, whole=is_whole(answer))
+        items = read_list(answer.text, given=words, whole=is_whole(answer))
         return items, "" if items else NO_LIST
 
     form = json.dumps({name: ["...", "..."]})

@@ -56,8 +56,8 @@ def tell_sameness(scores: Mapping[tuple[int, float], int]) -> Iterator[str]:
     medians: list[float] = []
     most, same = 0, True
     for criterion in {criterion for criterion, _ in scores}:
-        given = sorted((score, n) for (by, score), n in scores.items() if by == criterion)
-        values = [score for score, n in given for _ in range(n)]
+        counts = sorted((score, n) for (by, score), n in scores.items() if by == criterion)
+        values = [score for score, n in counts for _ in range(n)]
         median = values[len(values) // 2]
         near = [score for score in values if abs(score - median) <= NEAR]
         medians.append(median)

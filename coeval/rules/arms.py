@@ -290,7 +290,7 @@ def share_out(
     [2, 3, 3]
     """
     counts = Counter(loads)
-    given: dict[int, list[int]] = {person: [] for person in people}
+    shares: dict[int, list[int]] = {person: [] for person in people}
     for unit in units:
         at_it = {person for instance in unit for person in held.get(instance, ())}
         order = sorted(
@@ -305,9 +305,9 @@ def share_out(
             having = held.get(instance, ())
             free = [person for person in order if person not in having]
             for person in free[: max(0, per_instance - len(having))]:
-                given[person].append(instance)
+                shares[person].append(instance)
                 counts[person] += 1
-    return given
+    return shares
 
 
 # Ids as one person sees them: numbers that reveal no order, origin or type, and differ between people.

@@ -32,8 +32,8 @@ def check_ballot(proposals: Sequence[Proposal], votes: Sequence[Vote]) -> tuple[
     """
     votes = [_stripped(vote) for vote in votes]
     by_proposal = {vote.proposal: vote for vote in votes if vote.proposal is not None}
-    known = {proposal.id for proposal in proposals}
-    if len(by_proposal) < sum(vote.proposal is not None for vote in votes) or by_proposal.keys() - known:
+    proposed = {proposal.id for proposal in proposals}
+    if len(by_proposal) < sum(vote.proposal is not None for vote in votes) or by_proposal.keys() - proposed:
         raise InputError(
             tr("This ballot does not match the proposals of this round: reload the page and vote again.")
         )
@@ -228,7 +228,7 @@ def _merge_added(votes: Sequence[tuple[Ballot, Vote]]) -> tuple[Wording, ...]:
         if vote.action is Action.ADD:
             by_person = added.setdefault(same_words(vote.new_text), {})
             by_person.setdefault(ballot.person, Wording(vote.new_text, ballot.person, vote.reason))
-    return tuple(replace(next(iter(one.values())), voters=len(one)) for one in added.values())
+    return tuple(replace(next(iter(wordings.values())), voters=len(wordings)) for wordings in added.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ def choose(
     left = [tally for tally in count.proposals if tally.proposal.id not in set(dropped)]
     chosen = [_choose_wording(tally, settled.get(tally.proposal.id)) for tally in left]
     kept = [criterion for criterion in chosen if criterion is not None]
-    kept += [Chosen(text, Origin.HUMAN) for one in added if (text := normalize_name(one))]
+    kept += [Chosen(text, Origin.HUMAN) for addition in added if (text := normalize_name(addition))]
     if not kept:
         raise InputError("No criterion is left: keep or add at least one before establishing the set.")
     repeated = [

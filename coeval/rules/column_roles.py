@@ -174,7 +174,7 @@ def guess_columns(instances: Iterable[Instance]) -> list[Column]:
     for instance in instances:
         for name, value in instance.context.items():
             values.setdefault(name, []).append(value)
-    return [guess_column(name, given) for name, given in values.items()]
+    return [guess_column(name, cells) for name, cells in values.items()]
 
 
 def guess_column(name: str, values: Iterable[str]) -> Column:
@@ -183,10 +183,10 @@ def guess_column(name: str, values: Iterable[str]) -> Column:
     >>> guess_column("rougeL", ["0.31", "0.4"]).role.value, guess_column("online", ["1"]).role.value
     ('assistant score', 'hidden')
     """
-    given = [value for value in values if value.strip()]
-    if given and all(map(looks_like_image, given)):
+    filled = [value for value in values if value.strip()]
+    if filled and all(map(looks_like_image, filled)):
         return Column(name, ColumnRole.IMAGE)
-    if given and _METRIC.search(name) and all(map(_is_number, given)):
+    if filled and _METRIC.search(name) and all(map(_is_number, filled)):
         return Column(name, ColumnRole.ASSISTANT_SCORE)
     return Column(name, ColumnRole.HIDDEN)
 

@@ -113,14 +113,14 @@ def list_marks(draft: Draft) -> tuple[Quote, ...]:
     Each passage appears once and without its line, so that neither number nor order reveals the draft's
     opinion. Quotes in the conclusion are left out, because they support its verdict.
     """
-    found = {
+    marks = {
         (quote.place, quote.start, quote.end): quote
         for row in draft.rows
         if row.kind is RowKind.EVIDENCE
         for quote in row.quotes
         if quote.located
     }
-    return tuple(found[key] for key in sorted(found, key=lambda key: (str(key[0]), key[1] or 0, key[2] or 0)))
+    return tuple(marks[key] for key in sorted(marks, key=lambda key: (str(key[0]), key[1] or 0, key[2] or 0)))
 
 
 def keep_reasons(draft: Draft) -> Draft:
@@ -178,13 +178,13 @@ def check(
     """
     shown = None if arm in (Arm.BLIND, Arm.EVIDENCE) else draft
     if score is None or not scale.admits(score):
-        given = (
+        reasons = (
             tr("no score is chosen")
             if score is None
             else tr("{score} is not on the scale", score=f"{score:g}")
         )
         raise InputError(
-            tr("The score is missing: {given}; choose one of {scale}.", given=given, scale=scale)
+            tr("The score is missing: {given}; choose one of {scale}.", given=reasons, scale=scale)
         )
     drafted = shown.rows if shown else ()
     _check_lengths([*(t for row in sent for t in (row.reason, row.new_text)), *(a.new_text for a in added)])

@@ -101,7 +101,9 @@ def plant_score(
     if not _could_have(draft, shifted, scale):
         return None
     form, common = _read_verdict(draft).form, Counter([_bin(4 * draft.score)])
-    for other in _list_alike(draft, [one for one in run if one.id != draft.id and one.score is not None]):
+    for other in _list_alike(
+        draft, [neighbour for neighbour in run if neighbour.id != draft.id and neighbour.score is not None]
+    ):
         assert other.score is not None
         for at, away in ((draft.score, step), (shifted, -step)):
             alike = _bin(4 * other.score) == _bin(4 * at) and _read_verdict(other).form == form
@@ -121,8 +123,12 @@ def _list_alike(draft: Draft, others: Sequence[Draft]) -> list[Draft]:
     if len(others) < LEAST:
         return [other for other in others if list_words(other) == list_words(draft)]
     near = NEAR * float(np.std([other.score for other in others if other.score is not None]))
-    own, *suggested = suggest_scores(others[::2], [draft, *others[1::2]])
-    return [other for other, one in zip(others[1::2], suggested, strict=True) if abs(one - own) <= near]
+    estimate, *suggested = suggest_scores(others[::2], [draft, *others[1::2]])
+    return [
+        other
+        for other, suggestion in zip(others[1::2], suggested, strict=True)
+        if abs(suggestion - estimate) <= near
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +152,8 @@ def _read_verdict(draft: Draft) -> _Verdict:
             text = unquote(row)
             head = LIST_NUMBER.match(text)
             digits = NUMBER.finditer(text, head.end() if head else 0)
-            named += [float(found[0].replace(",", ".")) for found in digits]
-            named += [NUMERALS.index(found[0].casefold()) for found in NUMERAL.finditer(text)]
+            named += [float(digit[0].replace(",", ".")) for digit in digits]
+            named += [NUMERALS.index(numeral[0].casefold()) for numeral in NUMERAL.finditer(text)]
             moves = moves and not EXTREMES.search(text)
             continue
         mean = MEAN_OF.search(row.text)
@@ -187,11 +193,11 @@ def _could_have(draft: Draft, score: float, scale: Scale) -> bool:
     """Return whether a draft could have this score without contradicting its other lines or arithmetic."""
     assert draft.score is not None
     moved = [sample + score - draft.score for sample in draft.samples]
-    if not all(scale.low - 1e-9 <= one <= scale.high + 1e-9 for one in (score, *moved)):
+    if not all(scale.low - 1e-9 <= number <= scale.high + 1e-9 for number in (score, *moved)):
         return False
     verdict = _read_verdict(draft)
     # a line from one answer may contain that answer's score, while the mean differs
-    clashes = any(abs(number - one) < 1 for number in verdict.named for one in (score, draft.score))
+    clashes = any(abs(number - value) < 1 for number in verdict.named for value in (score, draft.score))
     return verdict.moves and not clashes
 
 

@@ -95,24 +95,24 @@ def find_habits(saves: Saves) -> list[Habits]:
     people, first = np.unique(saves.person[order], return_index=True)
     rows = zip(people.tolist(), np.split(order, first[1:]), strict=False)
     return sorted(
-        (_read_habits(saves.names[person], saves, own, usual) for person, own in rows),
+        (_read_habits(saves.names[person], saves, saved, usual) for person, saved in rows),
         key=lambda habits: habits.person,
     )
 
 
-def _read_habits(person: str, saves: Saves, own: npt.NDArray[np.int64], usual: float | None) -> Habits:
+def _read_habits(person: str, saves: Saves, saved: npt.NDArray[np.int64], usual: float | None) -> Habits:
     """Return the figures of a person; ``own`` are the rows of their saves."""
-    kept, seconds, planted = saves.kept_all[own], saves.seconds[own], int(saves.planted[own].sum())
+    kept, seconds, planted = saves.kept_all[saved], saves.seconds[saved], int(saves.planted[saved].sum())
     plain = Habits(
         person=person,
-        n=len(own),
+        n=len(saved),
         n_timed=int((~np.isnan(seconds)).sum()),
         median_seconds=_median(seconds),
         kept_all=float(kept.mean()),
         longest_streak=longest_streak(kept),
-        bulk=float(saves.bulk[own].mean()),
+        bulk=float(saves.bulk[saved].mean()),
         n_planted=planted,
-        caught=int(saves.caught[own].sum()) / planted if planted else None,
+        caught=int(saves.caught[saved].sum()) / planted if planted else None,
     )
     return replace(plain, questions=tuple(_ask(plain, usual)))
 
@@ -128,8 +128,8 @@ def longest_streak(kept: Flags) -> int:
 
 
 def _median(seconds: npt.NDArray[np.float64]) -> float | None:
-    known = seconds[~np.isnan(seconds)]
-    return float(np.median(known)) if len(known) else None
+    measured = seconds[~np.isnan(seconds)]
+    return float(np.median(measured)) if len(measured) else None
 
 
 def _ask(habits: Habits, usual: float | None) -> Iterator[str]:

@@ -120,9 +120,9 @@ def _mean_of(values: Numbers, codes: Any) -> Numbers:
 
 
 def _ratio(rows: Numbers) -> Numbers:
-    found = np.full(len(rows), np.nan)
-    np.divide(rows[:, 0], rows[:, 1], out=found, where=rows[:, 1] > 1e-12)
-    return found
+    ratios = np.full(len(rows), np.nan)
+    np.divide(rows[:, 0], rows[:, 1], out=ratios, where=rows[:, 1] > 1e-12)
+    return ratios
 
 
 def _gap(rows: Numbers) -> Numbers:
@@ -132,11 +132,11 @@ def _gap(rows: Numbers) -> Numbers:
 
 def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms: Arms) -> Estimate:
     """Return the statistic of the sums of all rows, with its intervals for these people and for similar people."""
-    both = pd.factorize(cluster * (int(person.max()) + 1) + person)[0]
+    crossed = pd.factorize(cluster * (int(person.max()) + 1) + person)[0]
     value = float(statistic(parts.sum(axis=0)[None, :])[0])
     spreads = [
         sums_interval(Clusters(code, kind).sums(parts), statistic, kind)
-        for code, kind in ((cluster, arms.kind), (person, PEOPLE), (both, UNITS))
+        for code, kind in ((cluster, arms.kind), (person, PEOPLE), (crossed, UNITS))
     ]
     wider = crossed_interval(value, *spreads)
     spread = _widened_by_arm(spreads[0], Clusters(cluster, arms.kind).sums(parts))

@@ -39,18 +39,18 @@ class Basis:
         """Return the study with only the selected scores and actions. The result is cached."""
         if not self.cuts:
             return study
-        known = _CUTS.setdefault(study, {})
-        if self not in known:
+        cuts = _CUTS.setdefault(study, {})
+        if self not in cuts:
             scores = _of_arm(study.scores, self.arm)
             if not self.planted:
                 scores = scores[~is_planted(scores)]
-            known[self] = replace(
+            cuts[self] = replace(
                 study,
                 scores=scores,
                 actions=_of_arm(study.actions, self.arm),
                 asked_again=self.asked_again,
             )
-        return known[self]
+        return cuts[self]
 
 
 _CUTS: WeakKeyDictionary[StudyFrames, dict[Basis, StudyFrames]] = WeakKeyDictionary()
@@ -70,10 +70,12 @@ def _unaided(rows: pd.DataFrame) -> pd.DataFrame:
     blind = rows[rows["arm"] == BLIND]
     if "first_score" not in rows:
         return blind.reset_index(drop=True)
-    led = rows[(rows["arm"] == FIRST) & rows["first_score"].notna()]
-    before = led.assign(arm=BLIND, score=led["first_score"].astype(float), shown_score=float("nan"))
-    both = pd.concat([blind.astype({"score": float}), before]).sort_index() if len(before) else blind
-    return both.drop_duplicates(["annotator", "instance", "criterion"], keep="last").reset_index(drop=True)
+    scored_first = rows[(rows["arm"] == FIRST) & rows["first_score"].notna()]
+    before = scored_first.assign(
+        arm=BLIND, score=scored_first["first_score"].astype(float), shown_score=float("nan")
+    )
+    unaided = pd.concat([blind.astype({"score": float}), before]).sort_index() if len(before) else blind
+    return unaided.drop_duplicates(["annotator", "instance", "criterion"], keep="last").reset_index(drop=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +105,9 @@ class Choices:
 def list_choices(study: StudyFrames) -> Choices:
     """Return the arms that have scores, and whether errors were planted."""
     arms = tuple(str(arm) for arm in sorted(set(study.scores["arm"])))
-    led = (set(arms) - {BLIND}) != set()
+    drafted = (set(arms) - {BLIND}) != set()
     again = "again" in study.drafts and bool(study.drafts["again"].any())
-    return Choices(arms, bool(is_planted(study.scores).any()), again, led and _has_unaided(study))
+    return Choices(arms, bool(is_planted(study.scores).any()), again, drafted and _has_unaided(study))
 
 
 def _has_unaided(study: StudyFrames) -> bool:

@@ -290,7 +290,7 @@ def drawn_interval(value: float, drawn: Numbers, kind: str, *, n: int) -> dict[s
     kept = drawn[~np.isnan(drawn)]
     se = float(kept.std(ddof=1)) if len(kept) > 1 and n > 1 else np.nan
     df = max(n - 1, 1)
-    known = se if se > NO_ERROR else np.nan
+    usable = se if se > NO_ERROR else np.nan
     return {
         "interval_kind": f"bootstrap over {kind}, t, of as many {kind}",
         "resampled": kind,
@@ -298,8 +298,8 @@ def drawn_interval(value: float, drawn: Numbers, kind: str, *, n: int) -> dict[s
         "replicates": len(drawn),
         "replicates_left_out": len(drawn) - len(kept),
         "confidence": 0.95,
-        **t_limits(value, known, df),
-        "p_value": 2 * float(scipy.special.stdtr(df, -abs(value) / known)),
+        **t_limits(value, usable, df),
+        "p_value": 2 * float(scipy.special.stdtr(df, -abs(value) / usable)),
     }
 
 

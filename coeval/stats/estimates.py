@@ -65,8 +65,8 @@ class Estimate(float):
         return Estimate(float(self), **(self.__dict__ | details))
 
     def __getattr__(self, name: str) -> Any:
-        known = ", ".join(k for k in self.__dict__ if not k.startswith("_"))
-        raise AttributeError(f"This estimate has no {name!r}; it has: value, {known}.")
+        fields = ", ".join(k for k in self.__dict__ if not k.startswith("_"))
+        raise AttributeError(f"This estimate has no {name!r}; it has: value, {fields}.")
 
     def __getitem__(self, name: str) -> Any:
         return getattr(self, name)

@@ -156,13 +156,13 @@ class StudyFrames:
         ``genuine`` is True if the draft had no planted error.
         """
         there = self.scores["score"].notna()
-        known = (self.scores if there.all() else self.scores[there]).reset_index(drop=True)
-        who = places_in(pd.Index(self.annotators), known["annotator"])
-        return known.assign(
-            score=known["score"].astype(float),
-            unit=self._unit_codes(known),
+        scored = (self.scores if there.all() else self.scores[there]).reset_index(drop=True)
+        who = places_in(pd.Index(self.annotators), scored["annotator"])
+        return scored.assign(
+            score=scored["score"].astype(float),
+            unit=self._unit_codes(scored),
             who=who,
-            genuine=~is_planted(known),
+            genuine=~is_planted(scored),
         )
 
     @cached_property
@@ -198,11 +198,11 @@ class StudyFrames:
         Only a few columns of ``scored`` are returned, because the rows are often most of the study.
         """
         scored = self.scored[["who", "annotator", "group", "unit", "arm", "score", "draft_score"]]
-        led = scored["arm"] == FIRST
-        first = scored[led].assign(score=self.scored.loc[led, "first_score"].astype(float))
+        scored_first = scored["arm"] == FIRST
+        first = scored[scored_first].assign(score=self.scored.loc[scored_first, "first_score"].astype(float))
         first = first.dropna(subset=["score"])
-        both = pd.concat([scored[scored["arm"] == BLIND], first])
-        return both.drop_duplicates(["who", "unit"], keep="last").sort_index()
+        unaided = pd.concat([scored[scored["arm"] == BLIND], first])
+        return unaided.drop_duplicates(["who", "unit"], keep="last").sort_index()
 
     @cached_property
     def model_scores(self) -> pd.DataFrame:
@@ -219,9 +219,9 @@ class StudyFrames:
     @cached_property
     def units(self) -> pd.DataFrame:
         """Return every (instance, criterion), in order, with document and system. The row number is the unit's code."""
-        known = self.instances.drop_duplicates("instance")
-        repeated = known.loc[known.index.repeat(len(self.criteria))].reset_index(drop=True)
-        return repeated.assign(criterion=list(self.criteria) * len(known))
+        instances = self.instances.drop_duplicates("instance")
+        repeated = instances.loc[instances.index.repeat(len(self.criteria))].reset_index(drop=True)
+        return repeated.assign(criterion=list(self.criteria) * len(instances))
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -230,15 +230,15 @@ class StudyFrames:
         An instance without a document is a separate cluster. If fewer than two documents are named, or each has
         only one instance, the clusters are instances.
         """
-        known = self.instances.drop_duplicates("instance")
-        named = known["document"].replace("", None)
+        instances = self.instances.drop_duplicates("instance")
+        named = instances["document"].replace("", None)
         codes = pd.factorize(named)[0]
         alone = codes < 0
         codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
         several = named.nunique() > 1
         if not several:
-            codes = np.arange(len(known))
-        grouped = several and len(np.unique(codes)) < len(known)
+            codes = np.arange(len(instances))
+        grouped = several and len(np.unique(codes)) < len(instances)
         return Clusters(np.repeat(codes, len(self.criteria)), DOCUMENTS if grouped else INSTANCES)
 
     def clusters_of(self, data: Ratings) -> Clusters:
@@ -280,10 +280,10 @@ class StudyFrames:
     @cached_property
     def shown_scores(self) -> pd.Series[float]:
         """Return the scores of the shown run, else of the only run, by unit code. The result may be empty."""
-        known = self.model_scores
-        shown = known[known["shown"].astype(bool)]
-        if shown.empty and known["run"].nunique() == 1:
-            shown = known
+        scores = self.model_scores
+        shown = scores[scores["shown"].astype(bool)]
+        if shown.empty and scores["run"].nunique() == 1:
+            shown = scores
         return shown.drop_duplicates("unit", keep="last").set_index("unit")["score"]
 
     @property
@@ -305,10 +305,10 @@ class StudyFrames:
 
     def ratings(self, scored: pd.DataFrame | None = None, llm: bool = False) -> Ratings:
         """Return people's scores as annotators x units, optionally with the shown run as one more annotator."""
-        known = self.scored if scored is None else scored
-        who, annotator = renumbered(known["who"].to_numpy(dtype=np.int64))
+        scores = self.scored if scored is None else scored
+        who, annotator = renumbered(scores["who"].to_numpy(dtype=np.int64))
         names = [self.annotators[k] for k in who]
-        unit, values = known["unit"].to_numpy(), known["score"].to_numpy(dtype=float)
+        unit, values = scores["unit"].to_numpy(), scores["score"].to_numpy(dtype=float)
         if llm and len(self.shown_scores):
             names = [*names, LLM]
             annotator = np.concatenate([annotator, np.full(len(self.shown_scores), len(names) - 1)])
@@ -355,14 +355,14 @@ def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
 
 def once(statistic: Callable[..., Found]) -> Callable[..., Found]:
     """Decorate a pure function of frames to cache its result with them, because several sections need it."""
-    known: WeakKeyDictionary[StudyFrames, dict[Any, Found]] = WeakKeyDictionary()
+    results: WeakKeyDictionary[StudyFrames, dict[Any, Found]] = WeakKeyDictionary()
     parameters = signature(statistic)
 
     @wraps(statistic)
     def kept(study: StudyFrames, **options: Any) -> Found:
         asked = parameters.bind(study, **options)
         asked.apply_defaults()
-        computed, key = known.setdefault(study, {}), tuple(asked.kwargs.items())
+        computed, key = results.setdefault(study, {}), tuple(asked.kwargs.items())
         if key not in computed:
             computed[key] = statistic(study, **options)
         return computed[key]

@@ -312,16 +312,16 @@ def plan_study(pilot: Pilot, wanted: Wanted) -> Plan:
         wanted,
         pilot,
         documents_for_width(se, pilot.documents, wanted.width),
-        [_planned(one, wanted.points) for one in pilot.differences],
+        [_planned(difference, wanted.points) for difference in pilot.differences],
     )
 
 
-def _planned(one: Difference, points: float) -> PlannedDifference:
-    se = float(one.value.se)
+def _planned(difference: Difference, points: float) -> PlannedDifference:
+    se = float(difference.value.se)
     return PlannedDifference(
-        one,
-        documents_for_difference(se, one.documents, points),
-        documents_for_width(se, one.documents, points),
+        difference,
+        documents_for_difference(se, difference.documents, points),
+        documents_for_width(se, difference.documents, points),
     )
 
 
@@ -351,7 +351,14 @@ def follow_rule(rule: StoppingRule, pilot: Pilot, *, people: int = 0, begun: int
 
 def _difference_so_far(rule: StoppingRule, pilot: Pilot) -> tuple[Estimate, float, float, int]:
     """Return the mean difference within documents, its interval, and the number of documents."""
-    pair = next((one for one in pilot.differences if {one.a, one.b} == {rule.system_a, rule.system_b}), None)
+    pair = next(
+        (
+            difference
+            for difference in pilot.differences
+            if {difference.a, difference.b} == {rule.system_a, rule.system_b}
+        ),
+        None,
+    )
     if pair is None or not len(pair.gaps):
         nothing = Estimate.undefined("no finished document has scores of both systems")
         return nothing, -math.inf, math.inf, 0
@@ -386,9 +393,9 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         )
     if pilot.scores and pilot.documents:
         yield _tell_scores(pilot)
-    for one in plan.differences if differences else ():
-        pair = one.difference
-        told, width = tell_needed(one.told, pilot.kind), tell_needed(one.width, pilot.kind)
+    for difference in plan.differences if differences else ():
+        pair = difference.difference
+        told, width = tell_needed(difference.told, pilot.kind), tell_needed(difference.width, pilot.kind)
         yield (
             f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to detect {wanted.points:g} points "
             f"with a probability of {POWER:.0%}, you need {told}; for ±{wanted.points:g} points, {width}."
@@ -397,8 +404,8 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
 
 def _tell_more(plan: Plan) -> str:
     """Say how many documents have scores, and how many more reach every goal that can be planned."""
-    goals = [plan.alpha, *(one.told for one in plan.differences)]
-    needed = max((one.documents for one in goals if one.documents), default=0)
+    goals = [plan.alpha, *(difference.told for difference in plan.differences)]
+    needed = max((goal.documents for goal in goals if goal.documents), default=0)
     enough = (
         f"{_count(plan.pilot.scored, plan.pilot.kind)} {'has' if plan.pilot.scored == 1 else 'have'} scores"
     )

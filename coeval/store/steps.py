@@ -193,8 +193,8 @@ def select_newer(columns: str) -> str:
 
 def list_absent_extensions(db: Database) -> list[str]:
     """Return the extensions that have tables in a database but are not installed."""
-    known = {step.owner for step in list_steps()}
-    return sorted({owner for owner, _ in _read_applied(db)} - known)
+    owners = {step.owner for step in list_steps()}
+    return sorted({owner for owner, _ in _read_applied(db)} - owners)
 
 
 def _read_applied(db: Database) -> list[tuple[str, str]]:

@@ -46,8 +46,8 @@ class TaskPicker(gr.Dropdown):
 
 def task_choices(context: Context, person: Person, chosen: str | None = None) -> gr.Dropdown:
     """Return the picker with every task; ``chosen`` is selected if it exists, else the first."""
-    known = tasks.list_tasks(context, person)
-    return gr.Dropdown(_names(known), value=_choose(known, chosen), label=tr("Task"))
+    listed = tasks.list_tasks(context, person)
+    return gr.Dropdown(_names(listed), value=_choose(listed, chosen), label=tr("Task"))
 
 
 def newest_choices(context: Context, person: Person) -> gr.Dropdown:
@@ -60,15 +60,15 @@ def first_task(context: Context, person: Person, request: gr.Request) -> str:
     return _choose(tasks.list_tasks(context, person), request.query_params.get("task")) or ""
 
 
-def _names(known: list[Task]) -> list[tuple[str, str]]:
-    return [(task.name, task.slug) for task in known]
+def _names(listed: list[Task]) -> list[tuple[str, str]]:
+    return [(task.name, task.slug) for task in listed]
 
 
-def _choose(known: list[Task], slug: str | None) -> str | None:
+def _choose(listed: list[Task], slug: str | None) -> str | None:
     """Return that task, else the first task of a team, else the first example."""
-    if slug in {task.slug for task in known}:
+    if slug in {task.slug for task in listed}:
         return slug
-    own_first = sorted(known, key=lambda task: bool(task.origin))
+    own_first = sorted(listed, key=lambda task: bool(task.origin))
     return next((task.slug for task in own_first), None)
 
 

@@ -138,10 +138,10 @@ def _a(role: Role) -> str:
 class UnknownTaskError(NotFoundError):
     """There is no task with this slug. The message names the tasks, and is not for annotators."""
 
-    def __init__(self, slug: str, known: str) -> None:
+    def __init__(self, slug: str, slugs: str) -> None:
         self.slug = slug[:64]
         super().__init__(
-            tr("There is no task “{slug}”; the tasks are: {known}.", slug=self.slug, known=known)
+            tr("There is no task “{slug}”; the tasks are: {known}.", slug=self.slug, known=slugs)
         )
 
 
@@ -153,6 +153,6 @@ def require_task(db: Database, slug: str) -> Task:
     """
     task = tasks.get_task(db, slug)
     if task is None:
-        known = ", ".join(task.slug for task in tasks.list_tasks(db)) or "none yet"
-        raise UnknownTaskError(slug, known)
+        slugs = ", ".join(task.slug for task in tasks.list_tasks(db)) or "none yet"
+        raise UnknownTaskError(slug, slugs)
     return task

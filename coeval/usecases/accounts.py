@@ -83,11 +83,11 @@ def invite(context: Context, person: Person, role: Role, *, name: str = "") -> s
     """
     token = secrets.token_urlsafe(32)
     with context.store.write() as db:
-        known = require_person(db, name) if name.strip() else None
-        account = people.get_account_of(db, known.id) if known else None
+        member = require_person(db, name) if name.strip() else None
+        account = people.get_account_of(db, member.id) if member else None
         if account and account.kind != "password":
             raise InputError(f"{name} signs in by {account.kind} and needs no password here.")
-        invitation = Invitation(known.role if known else role, person.name, known, person.id or None)
+        invitation = Invitation(member.role if member else role, person.name, member, person.id or None)
         expires = time_from_now(timedelta(days=INVITATION_DAYS))
         people.add_invitation(db, hash_token(token), invitation, expires)
     return token
@@ -152,10 +152,10 @@ def accept_invitation(
 
 
 def _ensure_account(db: Database, invitation: Invitation, name: str, secret: str) -> Person:
-    known = invitation.person
-    if known is None and people.get_person(db, name):
+    member = invitation.person
+    if member is None and people.get_person(db, name):
         raise InputError(tr("The name “{name}” is taken: choose another.", name=name))
-    person = known or people.ensure_person(db, name, invitation.role)
+    person = member or people.ensure_person(db, name, invitation.role)
     if people.get_account_of(db, person.id):
         people.set_secret(db, person.id, secret)
         people.revoke_all_sessions(db, person.id)
@@ -291,8 +291,8 @@ def _count_try(context: Context, keys: dict[str, str], waited: float) -> list[in
     with context.store.write() as db:
         people.prune_sign_in_tries(db, time_from_now(-WINDOW))
         # other people share the name and the address, and may have lengthened the pause meanwhile
-        own = "browser" if "browser" in keys else "pair"
-        pause = _pause(db, {own: keys[own]})
+        kind = "browser" if "browser" in keys else "pair"
+        pause = _pause(db, {kind: keys[kind]})
         if waited < pause:
             raise NotAllowedError(
                 tr("Too many tries: wait {seconds} s, then try again.", seconds=f"{pause:.0f}")

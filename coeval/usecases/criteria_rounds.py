@@ -145,7 +145,7 @@ def open_round(
 
 
 def _check_proposals(proposals: Sequence[Proposal], current: CriteriaSet | None) -> list[Proposal]:
-    kept = {compose(one.text): one for one in current.criteria} if current else {}
+    kept = {compose(criterion.text): criterion for criterion in current.criteria} if current else {}
     marked = [_mark(proposal, kept.get(compose(proposal.text))) for proposal in proposals]
     marked = [proposal for proposal in marked if proposal.text]
     if not marked:

@@ -265,7 +265,10 @@ def read_standing_study(db: Database, slug: str) -> Study:
     instances = tuple(tasks.list_instances(db, task.id))
     current = criteria.get_criteria_set(db, task.id)
     members = current.criteria if current else ()
-    names = _Names({one.id: one.external_id for one in instances}, {one.id: one.text for one in members})
+    names = _Names(
+        {instance.id: instance.external_id for instance in instances},
+        {criterion.id: criterion.text for criterion in members},
+    )
     runs = []
     shown: dict[int, tuple[str, Draft]] = {}
     for run in drafts.list_runs(db, task.id):
@@ -303,21 +306,21 @@ class _Names:
 
     def build_submission(self, work: Work, label: str, draft: Draft | None) -> ImportedSubmission:
         """Return one person's work. If the draft was replaced later, the work does not refer to its lines."""
-        given = work.submission
+        submission = work.submission
         places = {row.id: place for place, row in enumerate(draft.rows)} if draft else {}
         return ImportedSubmission(
             person=work.person,
-            instance=self.instances[given.instance],
-            criterion=self.criteria[given.criterion],
-            score=given.score,
-            rows=tuple(replace(row, draft_row=places.get(row.draft_row or 0)) for row in given.rows),
-            opened_at=given.opened_at,
-            submitted_at=given.submitted_at,
-            arm=given.outcome,
+            instance=self.instances[submission.instance],
+            criterion=self.criteria[submission.criterion],
+            score=submission.score,
+            rows=tuple(replace(row, draft_row=places.get(row.draft_row or 0)) for row in submission.rows),
+            opened_at=submission.opened_at,
+            submitted_at=submission.submitted_at,
+            arm=submission.outcome,
             run=label,
-            shown_score=given.shown_score,
-            planted=given.planted,
-            active_ms=given.active_ms,
+            shown_score=submission.shown_score,
+            planted=submission.planted,
+            active_ms=submission.active_ms,
             first_score=work.first_score,
             group=work.group,
         )

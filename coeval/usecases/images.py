@@ -60,9 +60,9 @@ def set_image_hosts(context: Context, person: Person, names: str) -> list[str]:
 
 def get_page_hosts(context: Context) -> tuple[str, ...]:
     """Return the hosts for a page's header; none if the database cannot be reached."""
-    known = _READ.get(context.store)
-    if known and time.monotonic() - known[0] < KEPT_SECONDS:
-        return known[1]
+    cached = _READ.get(context.store)
+    if cached and time.monotonic() - cached[0] < KEPT_SECONDS:
+        return cached[1]
     try:
         with context.store.read() as db:
             hosts = tuple(tasks.list_image_hosts(db))

@@ -77,9 +77,9 @@ class Staging:
         """Return the ids of criteria by text: those of the task and of the file."""
         with self.write() as db:
             current = criteria.get_criteria_set(db, self.task.id) if self.task else None
-            known = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
-            further = [criterion for criterion in given if criterion.text not in known]
-            return known | {criterion.text: self._ensure_criterion(db, criterion) for criterion in further}
+            ids = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
+            further = [criterion for criterion in given if criterion.text not in ids]
+            return ids | {criterion.text: self._ensure_criterion(db, criterion) for criterion in further}
 
     def _ensure_criterion(self, db: Database, criterion: Criterion) -> int:
         old = criteria.find_criterion(db, self.task.id, criterion) if self.task else None
@@ -129,10 +129,10 @@ def stage_import(context: Context, person: Person, task: Task) -> Iterator[Stagi
         hold.take(_lease(task.slug), f"An import into “{task.slug}”", wait=True)
         remove_unfinished(context, own=task.slug)
         with context.store.write() as db:
-            known = tasks_module.get_task(db, task.slug)
+            standing = tasks_module.get_task(db, task.slug)
             batch, place = imports.add_import(db, task, person.name)
         try:
-            yield Staging(context, person, hold, batch, known, place, task.slug)
+            yield Staging(context, person, hold, batch, standing, place, task.slug)
         except BaseException:
             _take_back(context, batch)
             raise
@@ -213,26 +213,30 @@ item_form = _form("The name", normalize_name)
 def normalize_names(source: Source) -> Source:
     """Return the source with all names of people, criteria, instances, documents and systems in normal form."""
 
-    def fix_instance(one: Instance) -> Instance:
-        names = item_form(one.external_id), item_form(one.document), item_form(one.system)
-        if names == (one.external_id, one.document, one.system):
-            return one
-        return replace(one, external_id=names[0], document=names[1], system=names[2])
+    def fix_instance(instance: Instance) -> Instance:
+        names = item_form(instance.external_id), item_form(instance.document), item_form(instance.system)
+        if names == (instance.external_id, instance.document, instance.system):
+            return instance
+        return replace(instance, external_id=names[0], document=names[1], system=names[2])
 
     def fix_draft(labelled: tuple[str, ImportedDraft]) -> tuple[str, ImportedDraft]:
-        label, one = labelled
-        names = item_form(one.instance), criterion_form(one.criterion)
-        if names == (one.instance, one.criterion):
+        label, draft = labelled
+        names = item_form(draft.instance), criterion_form(draft.criterion)
+        if names == (draft.instance, draft.criterion):
             return labelled
-        return label, replace(one, instance=names[0], criterion=names[1])
+        return label, replace(draft, instance=names[0], criterion=names[1])
 
-    def fix_submission(one: ImportedSubmission) -> ImportedSubmission:
-        names = person_form(one.person), item_form(one.instance), criterion_form(one.criterion)
-        if names == (one.person, one.instance, one.criterion):
-            return one
-        return replace(one, person=names[0], instance=names[1], criterion=names[2])
+    def fix_submission(submission: ImportedSubmission) -> ImportedSubmission:
+        names = (
+            person_form(submission.person),
+            item_form(submission.instance),
+            criterion_form(submission.criterion),
+        )
+        if names == (submission.person, submission.instance, submission.criterion):
+            return submission
+        return replace(submission, person=names[0], instance=names[1], criterion=names[2])
 
-    texts = [criterion_form(one.text) for one in source.criteria]
+    texts = [criterion_form(criterion.text) for criterion in source.criteria]
     for text in texts:
         if texts.count(text) > 1:
             raise InputError(f"The criterion “{text[:80]}” is in the file twice: remove one of the two.")
@@ -240,8 +244,8 @@ def normalize_names(source: Source) -> Source:
         source,
         instances=Rows(lambda: map(fix_instance, source.instances)),
         criteria=tuple(
-            one if one.text == text else replace(one, text=text)
-            for one, text in zip(source.criteria, texts, strict=True)
+            criterion if criterion.text == text else replace(criterion, text=text)
+            for criterion, text in zip(source.criteria, texts, strict=True)
         ),
         drafts=Rows(lambda: map(fix_draft, source.drafts)),
         submissions=Rows(lambda: map(fix_submission, source.submissions)),

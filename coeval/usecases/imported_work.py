@@ -97,13 +97,13 @@ class _Names:
 
     def get_instances(self, db: Database, names: Iterable[str]) -> dict[str, int]:
         asked = set(names)
-        known = self.staging.get_instance_ids(db, asked)
-        for name in sorted(asked - known.keys())[:1]:
+        ids = self.staging.get_instance_ids(db, asked)
+        for name in sorted(asked - ids.keys())[:1]:
             raise InputError(
                 f"The file rates the instance “{name}”, which is neither in the file nor in the task "
                 f"“{self.staging.slug}”: import the instances first."
             )
-        return known
+        return ids
 
     def get_criterion(self, text: str) -> int:
         if text not in self.criteria:
@@ -147,20 +147,20 @@ class _Runs:
         for label, draft in portion:
             criterion = self.names.get_criterion(draft.criterion)
             by_run.setdefault(label, []).append(draft.to_draft(instances[draft.instance], criterion))
-        for label, given in by_run.items():
+        for label, drafts_of_run in by_run.items():
             if label in self.old:
-                self._compare(db, label, given)
+                self._compare(db, label, drafts_of_run)
             else:
-                drafts_module.record_drafts(db, self.ids[label], given)
-                self.report.drafts += len(given)
+                drafts_module.record_drafts(db, self.ids[label], drafts_of_run)
+                self.report.drafts += len(drafts_of_run)
 
-    def _compare(self, db: Database, label: str, given: Sequence[Draft]) -> None:
-        for draft in given:
+    def _compare(self, db: Database, label: str, drafts_of_run: Sequence[Draft]) -> None:
+        for draft in drafts_of_run:
             stored = drafts_module.get_current_draft(db, self.ids[label], draft.instance, draft.criterion)
             if stored is None or _content(stored) != _content(draft):
                 raise _other_drafts(label)
-        self.old[label] += len(given)
-        self.report.unchanged += len(given)
+        self.old[label] += len(drafts_of_run)
+        self.report.unchanged += len(drafts_of_run)
 
 
 def _weigh_draft(labelled: tuple[str, ImportedDraft]) -> int:
@@ -203,9 +203,9 @@ class _Submissions:
     def _write_portion(self, portion: Sequence[ImportedSubmission]) -> None:
         with self.staging.context.store.read() as db:
             instances = self.names.get_instances(db, (submission.instance for submission in portion))
-            given = {_key(self.staging.slug, given, instances): given for given in portion}
-            known = imports.get_known_uids(db, given)
-        new = {uid: submission for uid, submission in given.items() if uid not in known}
+            imported = {_key(self.staging.slug, imported, instances): imported for imported in portion}
+            stored = imports.get_known_uids(db, imported)
+        new = {uid: submission for uid, submission in imported.items() if uid not in stored}
         self._ensure_people({submission.person: submission.group for submission in new.values()})
         built = [
             self._build(uid, submission, instances[submission.instance]) for uid, submission in new.items()
@@ -220,17 +220,17 @@ class _Submissions:
         self.report.submissions += len(new)
         self.report.unchanged += len(portion) - len(new)
 
-    def _first_score(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
+    def _first_score(self, uid: str, submission: ImportedSubmission, instance: int) -> Submission:
         """Return the score before the draft was shown, saved at the time at which the work began."""
         return Submission(
-            person=self.people[given.person],
+            person=self.people[submission.person],
             instance=instance,
-            criterion=self.names.get_criterion(given.criterion),
-            score=given.first_score,
+            criterion=self.names.get_criterion(submission.criterion),
+            score=submission.first_score,
             rows=(),
             arm=Arm.FIRST,
-            opened_at=given.opened_at,
-            submitted_at=given.opened_at,
+            opened_at=submission.opened_at,
+            submitted_at=submission.opened_at,
             uid=f"{uid}-first",
         )
 
@@ -278,14 +278,14 @@ def _key(slug: str, submission: ImportedSubmission, instances: Mapping[str, int]
     return f"{instances[submission.instance]}-import-{hashlib.sha256(to_json(content).encode()).hexdigest()}"
 
 
-def _shown_score(given: ImportedSubmission, draft: Draft) -> float | None:
-    if given.arm in (Arm.BLIND, Arm.EVIDENCE, Arm.REASONS):
+def _shown_score(submission: ImportedSubmission, draft: Draft) -> float | None:
+    if submission.arm in (Arm.BLIND, Arm.EVIDENCE, Arm.REASONS):
         return None
-    return draft.score if given.shown_score is None else given.shown_score
+    return draft.score if submission.shown_score is None else submission.shown_score
 
 
-def _weigh_submission(given: ImportedSubmission) -> int:
-    return sum(len(row.text) + len(row.reason) for row in given.rows)
+def _weigh_submission(submission: ImportedSubmission) -> int:
+    return sum(len(row.text) + len(row.reason) for row in submission.rows)
 
 
 def _with_id(row: ScrutinyRow, draft: Draft | None) -> ScrutinyRow:

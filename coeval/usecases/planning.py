@@ -56,7 +56,7 @@ def get_planning(context: Context, person: Person, slug: str, wanted: Wanted) ->
         task = require_task(db, slug)
         rules = teams.list_stopping_rules(db, task.id)
         people = count_people(db, task.id)
-        instances = [tasks.get_instance(db, one) for one in list_asked_instances(db, task.id)]
+        instances = [tasks.get_instance(db, instance) for instance in list_asked_instances(db, task.id)]
         asked = frozenset(instance.external_id for instance in instances if instance)
     pilot: Pilot = get_statistic(context, person, slug, pilot_of)
     progress = None

@@ -227,13 +227,16 @@ def _ensure_columns(
     db: Database, staging: Staging, stated: Mapping[str, ColumnRole], batch: Sequence[Instance]
 ) -> None:
     """Give every new column of the task a role: the file's, or else a guess from its name and values."""
-    known = {column.name for task in staging.tasks for column in tasks.list_columns(db, task.id)}
-    new = [column for column in guess_columns(batch) if column.name not in known]
+    names = {column.name for task in staging.tasks for column in tasks.list_columns(db, task.id)}
+    new = [column for column in guess_columns(batch) if column.name not in names]
     by = staging.person.name
     tasks.record_columns(
         db,
         staging.place.id,
-        [replace(one, role=stated[one.name], set_by=by) if one.name in stated else one for one in new],
+        [
+            replace(column, role=stated[column.name], set_by=by) if column.name in stated else column
+            for column in new
+        ],
     )
 
 
@@ -241,20 +244,20 @@ def _set_roles(
     db: Database, task: Task, source: Source, roles: Mapping[str, ColumnRole], person: Person
 ) -> None:
     """Set the roles that the person chose for the import."""
-    known = {column.name: column for column in tasks.list_columns(db, task.id)}
+    stored = {column.name: column for column in tasks.list_columns(db, task.id)}
     for name in roles:
-        if name not in known and name not in source.columns:
+        if name not in stored and name not in source.columns:
             raise InputError(
                 f"There is no further column “{name[:80]}”; the further columns are "
-                f"{', '.join(known) or 'none'}. Nothing was written."
+                f"{', '.join(stored) or 'none'}. Nothing was written."
             )
-        if name in source.fields.values() and name not in known:
+        if name in source.fields.values() and name not in stored:
             raise InputError(
                 f"“{name[:80]}” is read as a field of the instance, not as a further column: leave it out of the "
                 "columns to show. Nothing was written."
             )
-    chosen = [Column(name, role, person.name) for name, role in roles.items() if name in known]
-    tasks.record_columns(db, task.id, [one for one in chosen if one != known[one.name]])
+    chosen = [Column(name, role, person.name) for name, role in roles.items() if name in stored]
+    tasks.record_columns(db, task.id, [column for column in chosen if column != stored[column.name]])
 
 
 def _refuse_changed(stored: Instance, new: Instance) -> None:
@@ -269,8 +272,8 @@ def _refuse_changed(stored: Instance, new: Instance) -> None:
 def _extend_criteria(db: Database, task: Task, source: Source, person: Person) -> CriteriaSet | None:
     """Return the criteria set for the file's work: the task's set, extended by the file's own criteria."""
     current = criteria.get_criteria_set(db, task.id)
-    known = {criterion.text for criterion in current.criteria} if current else set()
-    further = [criterion for criterion in source.criteria if criterion.text not in known]
+    texts = {criterion.text for criterion in current.criteria} if current else set()
+    further = [criterion for criterion in source.criteria if criterion.text not in texts]
     if not further:
         return current
     # a file with further criteria extends the set: existing criteria stay in it

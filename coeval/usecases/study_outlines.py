@@ -85,8 +85,8 @@ def export_outline(context: Context, person: Person, slug: str, target: IO[bytes
 def _describe(db: Database, task: Task) -> StudyOutline:
     current = criteria.get_criteria_set(db, task.id)
     team = get_team(db, task.id) or StoredTeam(0, ())
-    known = {member.person.id: member.person for member in people.list_members(db)}
-    members = [known[one] for one in team.members if one in known]
+    people_by_id = {member.person.id: member.person for member in people.list_members(db)}
+    members = [people_by_id[member] for member in team.members if member in people_by_id]
     columns = tasks.list_columns(db, task.id)
     return StudyOutline(
         task,
@@ -173,8 +173,8 @@ def open_review(
         InputError: the file or the criteria cannot be used, or a row has other content than before.
     """
     slug = make_slug(path.stem)
-    given = ImportOptions(mapping=mapping or None, description=description or USUAL_DESCRIPTION)
-    report = import_file(context, person, path, slug, given)
+    options = ImportOptions(mapping=mapping or None, description=description or USUAL_DESCRIPTION)
+    report = import_file(context, person, path, slug, options)
     if lines:
         establish_list(context, person, slug, lines)
     with context.store.write() as db:

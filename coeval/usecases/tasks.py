@@ -74,8 +74,8 @@ def check_task(task: Task) -> Task:
     if not 1 <= task.scale.high - task.scale.low <= 10:
         raise InputError(f"The scale {task.scale} must have 2 to 11 steps, such as 1-5.")
     if task.language not in list_languages():
-        known = ", ".join(list_languages())
-        raise InputError(f"The language “{task.language[:20]}” is not available: choose one of {known}.")
+        languages = ", ".join(list_languages())
+        raise InputError(f"The language “{task.language[:20]}” is not available: choose one of {languages}.")
     return replace(
         task,
         slug=check_slug(task.slug),
@@ -207,8 +207,8 @@ def require_run(db: Database, task: Task, label: str) -> Run:
     """
     run = drafts.get_run(db, task.id, label)
     if run is None:
-        known = ", ".join(run.label for run in drafts.list_runs(db, task.id)) or "none yet"
-        raise NotFoundError(f"The task has no run “{label}”; its runs are: {known}.")
+        labels = ", ".join(run.label for run in drafts.list_runs(db, task.id)) or "none yet"
+        raise NotFoundError(f"The task has no run “{label}”; its runs are: {labels}.")
     return run
 
 

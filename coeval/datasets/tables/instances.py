@@ -67,7 +67,11 @@ def open_instances(
         task = replace(task, columns={source: ColumnRole.SHOWN})
     return Source(
         task,
-        Rows(lambda: (one for _, one in _read(table, columns, empty_outputs, keeps_source=holds_texts))),
+        Rows(
+            lambda: (
+                instance for _, instance in _read(table, columns, empty_outputs, keeps_source=holds_texts)
+            )
+        ),
         notes=table.notes,
         fields=columns,
         columns=table.columns,
@@ -119,13 +123,13 @@ def _refuse_repeated(table: Table, columns: Mapping[str, str], repeated: Collect
         return
     name, first, second = alike
     column = shorten(columns.get("instance", ""))
-    found = (
+    duplicates = (
         f"{table.name}: {table.unit}s {first} and {second} have the same instance id '{shorten(name)}' in the "
         f"column '{column}'"
     )
     if not by_system:
-        raise InputError(f"{found}; give each its own.")
-    once = f"{found}, but with another system: '{column}' is rather the source id"
+        raise InputError(f"{duplicates}; give each its own.")
+    once = f"{duplicates}, but with another system: '{column}' is rather the source id"
     raise InputError(
         f"{once} (--map document={column}).",
         told=f"{once}. Choose that role for it under Columns.",

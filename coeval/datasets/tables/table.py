@@ -267,12 +267,12 @@ def _find_mapped(table: Table, fields: Sequence[str], field: str, column: str) -
         raise InputError(
             f"'{shorten(field)}' is not a field that can be mapped; the fields are {', '.join(fields)}."
         )
-    known = column if not column or column in table.columns else find_column(table.columns, (column,))
-    if known is None:
+    matched = column if not column or column in table.columns else find_column(table.columns, (column,))
+    if matched is None:
         raise InputError(
             f"{table.name}: has no column '{shorten(column)}' to map '{field}' to; it has {_listed(table.columns)}."
         )
-    return known
+    return matched
 
 
 def find_column(columns: Sequence[str], names: Sequence[str], taken: Collection[str] = ()) -> str | None:

@@ -68,8 +68,8 @@ def _find_dialect(path: Path) -> Dialect:
             return Dialect(first[-1], stated=True)
         file.seek(0)
         text = file.read(HEAD)
-    found = [_sniff(text, mark) for mark in MARKS]
-    _, width, place = max((even, width, -place) for place, (even, width) in enumerate(found))
+    dialects = [_sniff(text, mark) for mark in MARKS]
+    _, width, place = max((even, width, -place) for place, (even, width) in enumerate(dialects))
     separator = MARKS[-place] if width > 1 else ","
     return Dialect(separator, quoted=separator != "\t" or _is_quoted(path))
 

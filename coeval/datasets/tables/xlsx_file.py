@@ -103,7 +103,7 @@ def _move_sheet(part: bytes, sheet: str) -> bytes:
     """Return the list of a workbook's sheets with this one first."""
     book = fromstring(part)
     sheets = book.find(f"{{{SHEET_MAIN_NS}}}sheets")
-    moved = next(one for one in sheets if one.get("name") == sheet)
+    moved = next(node for node in sheets if node.get("name") == sheet)
     sheets.remove(moved)
     sheets.insert(0, moved)
     return bytes(tostring(book))

@@ -111,9 +111,9 @@ def _texts(sample: EvalSample) -> tuple[str, str]:
     first = next(
         (place for place, message in enumerate(messages) if message.role == "assistant"), len(messages)
     )
-    given, done = messages[:first], messages[first:]
-    plain_question = len(given) == 1 and given[0].role == "user"
-    question = given[0].text if plain_question else _render(given)
+    prompt, done = messages[:first], messages[first:]
+    plain_question = len(prompt) == 1 and prompt[0].role == "user"
+    question = prompt[0].text if plain_question else _render(prompt)
     if len(done) == 1 and not getattr(done[0], "tool_calls", None):
         return question, done[0].text
     return question, _render(done)
@@ -255,12 +255,12 @@ def render_precomputed(
 
     ``units`` has an instance, a criterion and a score for each person.
     """
-    given: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    by_sample: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for name, criterion, score in units:
-        given[name][criterion].append(score)
+        by_sample[name][criterion].append(score)
     records = []
     for instance in instances:
-        scores = given.get(instance.external_id)
+        scores = by_sample.get(instance.external_id)
         if scores:
             sample, epoch = read_sample_name(instance)
             people = max(map(len, scores.values()))
@@ -322,9 +322,9 @@ def _edit(log: EvalLog, sample: int | str, epoch: int, name: str, edit: ScoreEdi
     from inspect_ai.log import edit_score
 
     scores = next(each.scores for each in log.samples or () if (each.id, each.epoch) == (sample, epoch)) or {}
-    known = scores[name].history[-1] if name in scores and scores[name].history else None
-    ours = known is not None and known.provenance is not None and OURS in known.provenance.metadata
-    if known is not None and ours and known.value == edit.value:
+    latest = scores[name].history[-1] if name in scores and scores[name].history else None
+    ours = latest is not None and latest.provenance is not None and OURS in latest.provenance.metadata
+    if latest is not None and ours and latest.value == edit.value:
         return False
     edit_score(log, sample, name, edit, recompute_metrics=False, epoch=epoch)
     return True

@@ -151,14 +151,14 @@ class OurStudy:
         )
 
 
-def _same(known: dict[str, Any], part: Any, key: str, place: str) -> Any:
+def _same(parts: dict[str, Any], part: Any, key: str, place: str) -> Any:
     """Return the part that is already stored under this name; raise InputError if it differs from the new one."""
     name = getattr(part, key)
-    if known.setdefault(name, part) != part:
+    if parts.setdefault(name, part) != part:
         raise InputError(
             f"{place}: contradicts an earlier task about '{shorten(name)}'; export the study again."
         )
-    return known[name]
+    return parts[name]
 
 
 def _belongs(

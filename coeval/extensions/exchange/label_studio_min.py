@@ -81,11 +81,11 @@ def _find_controls(records: list[Node], gathering: Gathering) -> list[str]:
                 values[field].append(record.get(field))
     if place and names != sorted(names):
         return [field for field in values if field not in names[:place]]
-    differ = {field for (_, field), given in of_task.items() if len(given) > 1}
-    built = {field for field, given in values.items() if any(map(_is_built, given))}
+    differ = {field for (_, field), values_of_task in of_task.items() if len(values_of_task) > 1}
+    built = {field for field, cells in values.items() if any(map(_is_built, cells))}
     if differ | built:
         return [field for field in values if field in differ | built]
-    ratings = [field for field, given in values.items() if _is_scale(given)]
+    ratings = [field for field, cells in values.items() if _is_scale(cells)]
     if ratings:
         gathering.left[f"Fields taken for ratings ({shorten(', '.join(ratings), 200)})"] += len(ratings)
     return ratings
@@ -124,14 +124,14 @@ def _is_typed(given: list[Node]) -> bool:
 def _read_value(
     control: str, value: Node, typed: bool, text: str, results: Results, gathering: Gathering
 ) -> None:
-    kind, given = _decode(value)
-    parts = given.items() if isinstance(given.value, list) else []
+    kind, decoded = _decode(value)
+    parts = decoded.items() if isinstance(decoded.value, list) else []
     if kind == "ranker":
-        results.add_ranking(control, given)
-    elif isinstance(given.value, int | float):
-        results.scores[control] = float(given.value)
-    elif typed and given.value not in (None, ""):
-        results.texts += [(control, each.text()) for each in (parts or [given])]
+        results.add_ranking(control, decoded)
+    elif isinstance(decoded.value, int | float):
+        results.scores[control] = float(decoded.value)
+    elif typed and decoded.value not in (None, ""):
+        results.texts += [(control, each.text()) for each in (parts or [decoded])]
     elif parts and all(isinstance(each.value, dict) and "start" in each.value for each in parts):
         for part in parts:
             labels = next((each.items() for _, each in part.entries() if isinstance(each.value, list)), [])
@@ -142,9 +142,9 @@ def _read_value(
     elif parts and all(isinstance(each.value, str | list) for each in parts):
         results.choices[control] = tuple(" / ".join(map(str, each.value)) if isinstance(each.value, list)
                                          else each.name() for each in parts)  # fmt: skip
-    elif isinstance(given.value, str) and given.value.strip():
-        results.choices[control] = (given.name(),)
-    elif given.value not in (None, ""):
+    elif isinstance(decoded.value, str) and decoded.value.strip():
+        results.choices[control] = (decoded.name(),)
+    elif decoded.value not in (None, ""):
         gathering.left["Results that are not a score, choice or text, left out"] += 1
 
 

@@ -138,8 +138,8 @@ def standing_lines(
     """Return the lines in a person's final version of an evaluation, including kept, revised and added lines."""
     lines: list[tuple[RowKind, str]] = []
     for row in submission.rows:
-        known = row.draft_row is not None and 0 <= row.draft_row < len(drafted)
-        text = drafted[row.draft_row or 0].text if row.action is Action.APPROVE and known else row.text
+        is_drafted = row.draft_row is not None and 0 <= row.draft_row < len(drafted)
+        text = drafted[row.draft_row or 0].text if row.action is Action.APPROVE and is_drafted else row.text
         if row.action is not Action.DELETE and row.kind is not RowKind.SCORE and text:
             lines.append((row.kind, text))
     return lines

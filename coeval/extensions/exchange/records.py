@@ -20,25 +20,25 @@ def read_answer(fields: Node, name: str) -> Instance:
 
     A record with only one text has no input. The remaining fields become the context.
     """
-    given = {field: node for field, node in fields.entries() if field.strip()}
+    filled = {field: node for field, node in fields.entries() if field.strip()}
     taken: dict[str, str] = {}
     for part in ("output", "input", "document", "system", "reference"):
         names = (*SYNONYMS[part], *(_TEXTS if part == "output" else ()))
-        column = find_column(list(given), names, taken=taken.values())
+        column = find_column(list(filled), names, taken=taken.values())
         if column:
             taken[part] = column
     if "output" not in taken:
-        texts = [field for field, node in given.items() if field not in taken.values() and node.value]
-        longest = max(texts, key=lambda field: len(_words(given[field])), default=taken.pop("input", ""))
+        texts = [field for field, node in filled.items() if field not in taken.values() and node.value]
+        longest = max(texts, key=lambda field: len(_words(filled[field])), default=taken.pop("input", ""))
         taken |= {"output": longest} if longest else {}
-    words = {field: _words(given[column]) for field, column in taken.items()}
+    words = {field: _words(filled[column]) for field, column in taken.items()}
     instance = build_instance(
         name,
         words.get("input", ""),
         words.get("output", ""),
         system=words.get("system", ""),
         reference=words.get("reference", ""),
-        context={field: node.text() for field, node in given.items() if field not in taken.values()},
+        context={field: node.text() for field, node in filled.items() if field not in taken.values()},
     )
     return replace(instance, document=words["document"]) if words.get("document") else instance
 
@@ -114,23 +114,23 @@ def add_value(gathering: Gathering, shared: Judgment, value: Node, place: str) -
 
     Each value of an object has its own criterion, named by the object's and its own name.
     """
-    given = value.value
-    if isinstance(given, dict) and given:
+    content = value.value
+    if isinstance(content, dict) and content:
         for name, inner in value.entries():
             add_value(gathering, replace(shared, criterion=f"{shared.criterion}: {name}"), inner, place)
         return
-    if isinstance(given, bool):
+    if isinstance(content, bool):
         gathering.scales.setdefault(shared.criterion, Scale(0, 1))
-    if isinstance(given, int | float):
+    if isinstance(content, int | float):
         judgment = replace(shared, score=value.number())
-    elif isinstance(given, list):
+    elif isinstance(content, list):
         judgment = replace(shared, labels=tuple(each.name() for each in value.items()))
-    elif isinstance(given, str) and given.strip() and is_label(given):
+    elif isinstance(content, str) and content.strip() and is_label(content):
         judgment = replace(shared, labels=(value.name(),))
     else:
-        told = "\n".join(filter(None, (value.text() if given else "", shared.comment)))
+        told = "\n".join(filter(None, (value.text() if content else "", shared.comment)))
         judgment = replace(
-            shared, comment=told, reason=shared.reason or ("a text is no score" if given else "")
+            shared, comment=told, reason=shared.reason or ("a text is no score" if content else "")
         )
     gathering.add(judgment, place)
 
@@ -242,9 +242,9 @@ class Results:
             self._add_marks(name, marks, judgments, shared, rated)
         for name, text in self.texts:
             target = name if name in judgments else next(iter(judgments), name)
-            known = judgments.get(target) or replace(shared, criterion=target, reason="a text is no score")
+            standing = judgments.get(target) or replace(shared, criterion=target, reason="a text is no score")
             told = text if target == name or len(self.texts) == 1 else f"{name}: {text}"
-            judgments[target] = replace(known, comment="\n".join(filter(None, (known.comment, told))))
+            judgments[target] = replace(standing, comment="\n".join(filter(None, (standing.comment, told))))
         for judgment in judgments.values():
             gathering.add(judgment, place)
         for name, places in self.places.items():
@@ -264,7 +264,7 @@ class Results:
     ) -> None:
         names = {name.casefold(): name for name in judgments}
         only = next(iter(judgments)) if len(judgments) == len(rated) == 1 else ""
-        own: list[tuple[str, str]] = []
+        spans: list[tuple[str, str]] = []
         for label, words in marks:
             target = names.get(label.casefold(), only)
             if target:
@@ -273,7 +273,7 @@ class Results:
                     judgments[target], marks=(*judgments[target].marks, (kept, words))
                 )
             else:
-                own.append((label or control, words))
-        if own:
-            labels = tuple(dict.fromkeys(label for label, _ in own))
-            judgments[control] = replace(shared, criterion=control, labels=labels, marks=tuple(own))
+                spans.append((label or control, words))
+        if spans:
+            labels = tuple(dict.fromkeys(label for label, _ in spans))
+            judgments[control] = replace(shared, criterion=control, labels=labels, marks=tuple(spans))

@@ -56,7 +56,9 @@ def _build_inspect_scores(context: Context, person: Person, slug: str) -> Files:
         study = read_standing_study(db, slug)
         units = [(row[0], row[1], float(row[3])) for row in read(db, exports.UNITS, task=require_task(db, slug).id)
                  if row[3] is not None]  # fmt: skip
-    by_model = groupby(sorted(study.instances, key=lambda one: one.system), lambda one: one.system)
+    by_model = groupby(
+        sorted(study.instances, key=lambda instance: instance.system), lambda instance: instance.system
+    )
     for model, instances in by_model:
         lines = render_precomputed(list(instances), units)
         if lines:

@@ -99,9 +99,9 @@ def spread_labels(judgments: Iterable[Judgment]) -> Iterator[Judgment]:
     comment. For other choices, each option that somebody chose becomes a criterion, scored 1 if chosen and 0 if not.
     Several options can thus be chosen at once.
     """
-    given = list(judgments)
-    choices = {criterion: Choice.of(labels) for criterion, labels in list_chosen(given).items()}
-    for judgment in given:
+    stated = list(judgments)
+    choices = {criterion: Choice.of(labels) for criterion, labels in list_chosen(stated).items()}
+    for judgment in stated:
         if judgment.labels is None:
             yield judgment
         else:
@@ -237,13 +237,13 @@ class Gathering:
             raise InputError(
                 f"{place}: has {len(instance.context)} further fields, and the limit is {MAX_COLUMNS}."
             )
-        known = self.instances.setdefault(instance.external_id, instance)
-        if (known.input, known.output) != (instance.input, instance.output):
+        stored = self.instances.setdefault(instance.external_id, instance)
+        if (stored.input, stored.output) != (instance.input, instance.output):
             raise InputError(
                 f"{place}: uses the id '{shorten(instance.external_id)}' for a different text than an "
                 "earlier entry; give each answer its own id."
             )
-        if known.context != instance.context:
+        if stored.context != instance.context:
             self.left["Answers whose other fields differ from an earlier entry, left out"] += 1
         return True
 
@@ -351,12 +351,12 @@ class Gathering:
             )
         scales: dict[str, Scale] = {}
         guessed: list[str] = []
-        for name, given in scores.items():
+        for name, values in scores.items():
             stated = self.scales.get(name)
-            scale = stated or infer_scale(given)
+            scale = stated or infer_scale(values)
             if scale is None:
                 self.left[f"Scores by “{shorten(name)}” reach over more than 100 steps, left out"] = len(
-                    given
+                    values
                 )
                 continue
             scales[name] = scale

@@ -224,9 +224,9 @@ def add_trace(
     """Add a trace as an instance, and return whether it has an answer. A note counts the spans without a turn."""
     turns, root = write_conversation(steps)
     question, output = split_turns(turns)
-    given = read_words(root.given).strip()
-    told = given in question or all(turn in turns for turn in read_turns(root.given, "user"))
-    kept = {**(context or {}), **({} if told else {"input": given})}
+    prompt = read_words(root.given).strip()
+    told = prompt in question or all(turn in turns for turn in read_turns(root.given, "user"))
+    kept = {**(context or {}), **({} if told else {"input": prompt})}
     model = next((step.model for step in steps if step.kind is StepKind.MODEL and step.model), "")
     others = sum(step.kind is StepKind.OTHER for step in steps if step is not root)
     settings = sum(count_settings(step) for step in steps if step.kind is StepKind.MODEL)

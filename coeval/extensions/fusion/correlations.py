@@ -131,12 +131,12 @@ def _correlate(
     levels: Sequence[str],
 ) -> Iterator[dict[str, object]]:
     """Yield a row for each level: the correlations of two columns of scores over the instances that have both."""
-    known = study.instances.drop_duplicates("instance").set_index("instance")
-    sides = [side.reindex(known.index).astype(float).to_numpy() for side in (first, second)]
-    groups = [known[name].replace("", None) for name in ("document", "system")]
-    found = correlations(*sides, *(group if group.notna().any() else None for group in groups))
+    instances = study.instances.drop_duplicates("instance").set_index("instance")
+    sides = [side.reindex(instances.index).astype(float).to_numpy() for side in (first, second)]
+    groups = [instances[name].replace("", None) for name in ("document", "system")]
+    measured = correlations(*sides, *(group if group.notna().any() else None for group in groups))
     for level in levels:
-        yield {"criterion": criterion, "judge": judge, "level": level, **_tell(found.of(level))}
+        yield {"criterion": criterion, "judge": judge, "level": level, **_tell(measured.of(level))}
 
 
 def _tell(of_level: LevelCorrelations) -> Mapping[str, object]:

@@ -51,7 +51,7 @@ def render_plan_request(
         raise InputError(
             "A fusion plan needs at least one criterion and one assistant evaluator: choose some first."
         )
-    if unknown := [one.name for one in assistants if not one.description.strip()]:
+    if unknown := [assistant.name for assistant in assistants if not assistant.description.strip()]:
         raise InputError(
             f"A plan needs to say what each assistant measures, and nobody has said it of {', '.join(unknown)}. Give "
             f"each a description, such as {unknown[0]}:0:1:does the source entail the answer."
@@ -115,13 +115,13 @@ class Fusion(Protocol):
         described = describe_assistants(assistants, number_criteria(criteria))
         values["assistants"] = f"## Assistant evaluators\n{described}" if assistants else ""
         values["plan"] = f"## Plan\n{plan}" if assistants and plan else ""
-        scores = {name: given.get(instance.external_id) for name, given in self.brief.scores.items()}
+        scores = {name: values.get(instance.external_id) for name, values in self.brief.scores.items()}
         said = render_assistant_scores(assistants, scores)
         values["scores"] = f"## What the assistants say of this sample\n{said}" if assistants else ""
         return values
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
-        judged = {str(place): one for place, one in enumerate(self.brief.criteria.values(), 1)}
+        judged = {str(place): criterion for place, criterion in enumerate(self.brief.criteria.values(), 1)}
         judged[OVERALL] = Criterion(OVERALL, scale=self.task.scale)
         calls = self.render_calls(item, instance)
         *drafts, overall = await judge_together(ask, calls, judged, instance, self.options)
@@ -139,9 +139,9 @@ def read_plan(text: str) -> str:
     '1. Trust ROUGE.'
     """
     words = strip_thoughts(text)
-    for found in find_json(words):
-        if isinstance(found.value, dict) and isinstance(found.value.get("plan"), str):
-            words = found.value["plan"]
+    for part in find_json(words):
+        if isinstance(part.value, dict) and isinstance(part.value.get("plan"), str):
+            words = part.value["plan"]
     return strip_markup(words)[:MAX_PLAN].strip()
 
 

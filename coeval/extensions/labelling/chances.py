@@ -86,10 +86,10 @@ def allot(
         raise ValueError(f"Labels cannot be drawn {kind!r}; choose {', '.join(KINDS)}.")
     if len(spread) == 0:
         raise ValueError("There is no item to draw.")
-    known = ~np.isnan(spread)
-    if kind == UNIFORM or not known.any() or not np.nanmax(spread) > 0:
+    measured = ~np.isnan(spread)
+    if kind == UNIFORM or not measured.any() or not np.nanmax(spread) > 0:
         return Allotment(kind, np.ones(len(spread)), 1.0)
-    spread = np.where(known, spread, np.nanmean(spread))
+    spread = np.where(measured, spread, np.nanmean(spread))
     wanted = _fit_errors(spread, errors) if errors is not None else spread
     wanted = wanted / wanted.mean()
     even = 1.0
@@ -105,10 +105,10 @@ def _fit_errors(spread: Numbers, errors: Any) -> Numbers:
     spreads.
     """
     error = np.asarray(errors, dtype=float)
-    own = ~np.isnan(error)
-    if own.sum() < PILOT or spread[own].std() == 0:
+    scored = ~np.isnan(error)
+    if scored.sum() < PILOT or spread[scored].std() == 0:
         return spread
-    x, y = spread[own] ** 2, error[own] ** 2
+    x, y = spread[scored] ** 2, error[scored] ** 2
     weight = 1 / (x + np.median(x) + 1e-12) ** 2  # the error of a square grows with its size
     weight /= weight.sum()
     middle, level = float(weight @ x), float(weight @ y)
@@ -155,25 +155,25 @@ def _estimate(y: Numbers, f: Numbers, chance: Numbers, counted: Any, clusters: C
     residual.
     """
     weight = np.where(counted, 1 / np.maximum(chance, 1e-12), 0.0)
-    total, n, own = float(weight.sum()), len(y), int(counted.sum())
-    if not own:
+    total, n, labels = float(weight.sum()), len(y), int(counted.sum())
+    if not labels:
         return Drawn(float("nan"), np.zeros(clusters.n), 0, 0, 0.0)
     score = np.where(counted, y, 0.0)
     mean_y, mean_f = float(weight @ score) / total, float(weight @ f) / total
     within = float(weight @ (f - mean_f) ** 2)
     slope = (
         float(weight @ ((f - mean_f) * (score - mean_y) * counted)) / within
-        if within > 1e-9 and own > 9
+        if within > 1e-9 and labels > 9
         else 0.0
     )
     left = np.where(counted, score - mean_y - slope * (f - mean_f), 0.0)
     value = mean_y + slope * (float(f.mean()) - mean_f)
-    lost = own / max(own - (2 if slope else 1), 1)
+    lost = labels / max(labels - (2 if slope else 1), 1)
     # a label far from the mean of the judge's scores moves the line in proportion to its leverage
     pull = 1 + (float(f.mean()) - mean_f) * (f - mean_f) * (total / within) if slope else 1.0
     each = slope * (f - f.mean()) / n + weight * left * pull / total * np.sqrt(lost)
     sums = np.bincount(clusters.code, each, clusters.n).astype(float)
-    return Drawn(value, sums, own, len(np.unique(clusters.code[np.asarray(counted)])), slope)
+    return Drawn(value, sums, labels, len(np.unique(clusters.code[np.asarray(counted)])), slope)
 
 
 def drawn_mean(
@@ -206,54 +206,54 @@ def drawn_mean(
     sampling).
     """
     sample = _read(y, judged, chance, counted, clusters)
-    found = _as_estimate(_estimate(*sample), sample, confidence)
-    if scale is None or not found.defined:
-        return found
-    inside = float(np.clip(found, *scale))
+    estimate = _as_estimate(_estimate(*sample), sample, confidence)
+    if scale is None or not estimate.defined:
+        return estimate
+    inside = float(np.clip(estimate, *scale))
     spread = bounded_interval(
-        inside, found.se, found.clusters, found.clusters - 1, scale, confidence=confidence
+        inside, estimate.se, estimate.clusters, estimate.clusters - 1, scale, confidence=confidence
     )
-    return found.having(ci_low=min(spread["ci_low"], found), ci_high=max(spread["ci_high"], found))
+    return estimate.having(ci_low=min(spread["ci_low"], estimate), ci_high=max(spread["ci_high"], estimate))
 
 
 def _read(
     y: Any, judged: Any, chance: Any, counted: Any, clusters: Any
 ) -> tuple[Numbers, Numbers, Numbers, Any, Clusters]:
     score, f, pi = (np.asarray(side, dtype=float) for side in (y, judged, chance))
-    own = np.asarray(counted, dtype=bool)
-    if not len(score) == len(f) == len(pi) == len(own):
+    labelled = np.asarray(counted, dtype=bool)
+    if not len(score) == len(f) == len(pi) == len(labelled):
         raise ValueError(
             f"There are {len(score)} scores, {len(f)} of the judge and {len(pi)} probabilities; give one of "
             "each per item."
         )
-    if (own & ~(pi > 0)).any():
+    if (labelled & ~(pi > 0)).any():
         raise ValueError("A labelled item has the probability 0; leave it out, or give its probability.")
     f = np.where(np.isnan(f), np.nanmean(f) if not np.isnan(f).all() else 0.0, f)
-    return score, f, pi, own, parse_clusters(clusters, len(score))
+    return score, f, pi, labelled, parse_clusters(clusters, len(score))
 
 
-def _as_estimate(found: Drawn, sample: tuple[Any, ...], confidence: float) -> Estimate:
-    score, _, _, own, clusters = sample
+def _as_estimate(drawn: Drawn, sample: tuple[Any, ...], confidence: float) -> Estimate:
+    score, _, _, labelled, clusters = sample
     counts: dict[str, Any] = {
-        "n": found.labels,
+        "n": drawn.labels,
         "n_items": len(score),
-        "clusters": found.labelled_clusters,
+        "clusters": drawn.labelled_clusters,
         "resampled": clusters.kind,
         "confidence": confidence,
         "interval_kind": f"labels with known probabilities, t over {clusters.kind} with labels",
     }
-    if found.labelled_clusters < FEWEST:
+    if drawn.labelled_clusters < FEWEST:
         return Estimate.undefined(f"fewer than {FEWEST} {clusters.kind} are labelled", **counts)
-    n = found.labelled_clusters
-    variance = float((found.influence**2).sum()) * n / (n - 1)
-    values = np.unique(score[own])
+    n = drawn.labelled_clusters
+    variance = float((drawn.influence**2).sum()) * n / (n - 1)
+    values = np.unique(score[labelled])
     if len(values) < 3:  # few labels may contain no rare score: add four pseudo-labels, half and half
         reach = float(np.ptp(values)) or 1.0
-        variance = (found.labels * variance + reach**2 / found.labels) / (found.labels + 4)
+        variance = (drawn.labels * variance + reach**2 / drawn.labels) / (drawn.labels + 4)
     se = float(np.sqrt(variance))
     return Estimate(
-        found.value, **t_limits(found.value, se, n - 1, confidence), slope=found.slope,
-        plain=float(score[own].mean()), **counts,
+        drawn.value, **t_limits(drawn.value, se, n - 1, confidence), slope=drawn.slope,
+        plain=float(score[labelled].mean()), **counts,
     )  # fmt: skip
 
 
@@ -262,23 +262,23 @@ def drawn_difference(
     confidence: float = 0.95,
 ) -> Estimate:  # fmt: skip
     """Return the mean of the items ``first`` minus the mean of the items ``second``; documents may contain both."""
-    score, f, pi, own, codes = _read(y, judged, chance, counted, clusters)
+    score, f, pi, labelled, codes = _read(y, judged, chance, counted, clusters)
     parts = []
     for chosen in (np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)):
-        if not (chosen & own).any():
-            return Estimate.undefined("one of the two has no label", n=int(own.sum()))
+        if not (chosen & labelled).any():
+            return Estimate.undefined("one of the two has no label", n=int(labelled.sum()))
         sub = Clusters(codes.code[chosen], codes.kind)
-        found = _estimate(score[chosen], f[chosen], pi[chosen], own[chosen], sub)
+        drawn = _estimate(score[chosen], f[chosen], pi[chosen], labelled[chosen], sub)
         influence = np.zeros(codes.n)
-        influence[: len(found.influence)] = found.influence
-        parts.append((found, influence))
+        influence[: len(drawn.influence)] = drawn.influence
+        parts.append((drawn, influence))
     (a, of_a), (b, of_b) = parts
-    both = own & (np.asarray(first, dtype=bool) | np.asarray(second, dtype=bool))
+    compared = labelled & (np.asarray(first, dtype=bool) | np.asarray(second, dtype=bool))
     joined = Drawn(
         a.value - b.value,
         of_a - of_b,
         a.labels + b.labels,
-        len(np.unique(codes.code[both])),
+        len(np.unique(codes.code[compared])),
         (a.slope + b.slope) / 2,
     )
-    return _as_estimate(joined, (score, f, pi, both, codes), confidence)
+    return _as_estimate(joined, (score, f, pi, compared, codes), confidence)

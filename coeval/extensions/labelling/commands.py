@@ -49,13 +49,13 @@ def _design(context: Context, options: argparse.Namespace) -> None:
         make_design(context, OPERATOR, options.task, options.draw, options.labels)
     if options.end:
         end_design(context, OPERATOR, options.task)
-    found = get_labelling(context, OPERATOR, options.task)
-    report(options, spell(found) if options.json else found, tell_labelling(found))
+    labelling = get_labelling(context, OPERATOR, options.task)
+    report(options, spell(labelling) if options.json else labelling, tell_labelling(labelling))
 
 
 def _correct(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.labelling.study_units import CorrectSystems, tell_systems
     from coeval.stats.estimates import spell
 
-    found = get_statistic(context, OPERATOR, options.task, CorrectSystems(options.cut, options.run))
-    report(options, spell(found) if options.json else found, tell_systems(found))
+    corrected = get_statistic(context, OPERATOR, options.task, CorrectSystems(options.cut, options.run))
+    report(options, spell(corrected) if options.json else corrected, tell_systems(corrected))

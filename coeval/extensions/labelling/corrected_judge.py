@@ -63,16 +63,16 @@ def read_sample(truth: Any, judged: Any, new: Any, clusters: Any = None, cluster
     if len(y) != len(f):
         raise ValueError(f"truth has {len(y)} scores and judged {len(f)}; give both for every item.")
     names: list[Any] = []
-    for given, size, what in ((clusters, len(y), "labelled"), (clusters_new, len(rest), "new")):
-        named = [None] * size if given is None else list(given)
+    for clusters_of_side, size, what in ((clusters, len(y), "labelled"), (clusters_new, len(rest), "new")):
+        named = [None] * size if clusters_of_side is None else list(clusters_of_side)
         if len(named) != size:
             raise ValueError(
                 f"There are {size} {what} items and {len(named)} clusters; give one for each item."
             )
         names += named
-    both, known = ~(np.isnan(y) | np.isnan(f)), ~np.isnan(rest)
-    used = parse_clusters(names, len(names)).of(np.flatnonzero(np.concatenate([both, known])))
-    return Sample(y[both], f[both], rest[known], used.code, used.of(np.arange(int(both.sum()))))
+    paired, judged_new = ~(np.isnan(y) | np.isnan(f)), ~np.isnan(rest)
+    used = parse_clusters(names, len(names)).of(np.flatnonzero(np.concatenate([paired, judged_new])))
+    return Sample(y[paired], f[paired], rest[judged_new], used.code, used.of(np.arange(int(paired.sum()))))
 
 
 def corrected_share(
@@ -156,13 +156,15 @@ def corrected_share(
 
 def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
     """Return the factor, at least 1, by which clustering increases the error."""
-    own = np.where(
+    variance = np.where(
         y, -theta * (f - f[y].mean()) / y.sum(), (1 - theta) * ((~f) - (~f)[~y].mean()) / (~y).sum()
     )
     v = sample.new > 0.5
     rest = (v - v.mean()) / len(v)
-    alone = float((own**2).sum() + (rest**2).sum())
-    whole = np.bincount(sample.of_labels, own, sample.size) + np.bincount(sample.of_new, rest, sample.size)
+    alone = float((variance**2).sum() + (rest**2).sum())
+    whole = np.bincount(sample.of_labels, variance, sample.size) + np.bincount(
+        sample.of_new, rest, sample.size
+    )
     together = float((whole**2).sum()) * sample.own.n / max(sample.own.n - 1, 1)
     return max(1.0, together / alone) if alone > 0 else 1.0
 
@@ -286,7 +288,7 @@ def check_carrying(
     between systems is the part of the gaps that exceeds their errors. It measures the correction's assumption.
     """
     y, f = parse_vector(truth, "truth"), parse_vector(judged, "judged")
-    named = np.asarray([str(one) for one in systems])
+    named = np.asarray([str(system) for system in systems])
     document = list(range(len(y))) if clusters is None else list(clusters)
     own_scores = y if cut is None else (y >= cut).astype(float)
     squares, count = 0.0, 0
@@ -295,14 +297,14 @@ def check_carrying(
         rest = np.flatnonzero(~mine)
         if mine.sum() < FEWEST_LABELS or len(rest) < 2 * FEWEST_LABELS:
             continue
-        found = corrected_mean(
+        corrected = corrected_mean(
             y[rest], f[rest], f[mine], points, cut=cut, clusters=[document[k] for k in rest],
             clusters_new=[document[k] for k in np.flatnonzero(mine)], replicates=replicates,
         )  # fmt: skip
-        if found.defined:
+        if corrected.defined:
             # both sides use the same items, so they share about half of their spread
-            error = found.se**2 + float(own_scores[mine].var(ddof=1)) / float(mine.sum()) / 2
-            squares += (float(found) - float(own_scores[mine].mean())) ** 2 - error
+            error = corrected.se**2 + float(own_scores[mine].var(ddof=1)) / float(mine.sum()) / 2
+            squares += (float(corrected) - float(own_scores[mine].mean())) ** 2 - error
             count += 1
     return Carrying(float(np.sqrt(max(0.0, squares / count))), count) if count >= 3 else None
 
@@ -352,9 +354,9 @@ def _drawn_counts(sample: Sample, replicates: int, seed: int) -> Numbers:
 
 
 def _sums(code: Codes, values: Numbers, size: int) -> Numbers:
-    found = np.zeros((size, *values.shape[1:]))
-    np.add.at(found, code, values)
-    return found
+    sums = np.zeros((size, *values.shape[1:]))
+    np.add.at(sums, code, values)
+    return sums
 
 
 def _fitted_rows(counts: Numbers) -> Numbers:
@@ -379,9 +381,9 @@ def solve_shares(matrices: Numbers, shares: Numbers, steps: int = 300) -> Number
     >>> solve_shares(np.array([[[0.9, 0.1], [0.2, 0.8]]]), np.array([[0.55, 0.45]]), steps=2000).round(3)
     array([[0.5, 0.5]])
     """
-    found = np.full(shares.shape, 1 / shares.shape[1])
+    solved = np.full(shares.shape, 1 / shares.shape[1])
     for _ in range(steps):
-        mixed = np.einsum("bk,bkj->bj", found, matrices)
-        found = found * np.einsum("bkj,bj->bk", matrices, shares / np.maximum(mixed, 1e-12))
-        found /= found.sum(axis=1, keepdims=True)
-    return found
+        mixed = np.einsum("bk,bkj->bj", solved, matrices)
+        solved = solved * np.einsum("bkj,bj->bk", matrices, shares / np.maximum(mixed, 1e-12))
+        solved /= solved.sum(axis=1, keepdims=True)
+    return solved

@@ -50,7 +50,9 @@ def order_items(db: Database, task: int, instances: list[int]) -> list[int] | No
     place = queries.list_places(db, design.id)
     last = sorted(place.values())[: max(design.labels, 1)][-1:]
     reach = float("inf") if get_active_plan(db, task) is not None or not last else last[0]
-    return sorted((one for one in instances if place.get(one, np.inf) <= reach), key=place.__getitem__)
+    return sorted(
+        (instance for instance in instances if place.get(instance, np.inf) <= reach), key=place.__getitem__
+    )
 
 
 @dataclass(frozen=True)
@@ -118,24 +120,26 @@ class EstimateDrawn:
         rows: list[DrawnRow] = []
         labelled, late = [], []
         for criterion in study.criteria:
-            own = drawn.merge(units[units["criterion"] == criterion], on="instance", how="inner")
-            known = own["people"].notna().to_numpy()
-            chance, counted = chances_so_far(own["chance"].to_numpy(), own["place"].to_numpy(), known)
+            drawn_units = drawn.merge(units[units["criterion"] == criterion], on="instance", how="inner")
+            is_labelled = drawn_units["people"].notna().to_numpy()
+            chance, counted = chances_so_far(
+                drawn_units["chance"].to_numpy(), drawn_units["place"].to_numpy(), is_labelled
+            )
             labelled.append(int(counted.sum()))
-            late.append(int(known.sum()) - int(counted.sum()))
-            rows += self._rows(str(criterion), own, chance, counted, study.scales[criterion])
+            late.append(int(is_labelled.sum()) - int(counted.sum()))
+            rows += self._rows(str(criterion), drawn_units, chance, counted, study.scales[criterion])
         return min(labelled, default=0), max(late, default=0), tuple(rows)
 
     def _rows(
         self,
         criterion: str,
-        own: pd.DataFrame,
+        drawn_units: pd.DataFrame,
         chance: np.ndarray,
         counted: np.ndarray,
         scale: tuple[float, float],
     ) -> Iterator[DrawnRow]:
-        y, f, document = own["people"], own["judge"], own["document"]
-        named = own["system"].replace("", None).fillna("")
+        y, f, document = drawn_units["people"], drawn_units["judge"], drawn_units["document"]
+        named = drawn_units["system"].replace("", None).fillna("")
         systems = sorted(set(named) - {""})  # rows are in the order of the draw
         yield DrawnRow(
             criterion, EVERYTHING, drawn_mean(y, f, chance, counted, clusters=document, scale=scale)
@@ -207,20 +211,21 @@ def make_design(
     with context.store.write() as db:
         task = require_task(db, slug)
         ids = queries.list_instances(db, task.id)
-        own = [place for place, name in enumerate(items.names) if name in ids]
-        if not 1 <= labels <= len(own):
+        positions = [place for place, name in enumerate(items.names) if name in ids]
+        if not 1 <= labels <= len(positions):
             raise InputError(
-                f"The number of labels is {labels:,}, but there are {len(own):,} instances: choose from 1 "
-                f"to {len(own):,}."
+                f"The number of labels is {labels:,}, but there are {len(positions):,} instances: choose from 1 "
+                f"to {len(positions):,}."
             )
         if teams.is_asking(db, task.id):
             raise InputError("The team has only some lines: first assign all lines again, on the Judge tab.")
-        drawn = allot(kind, *([part[k] for k in own] for part in (spread, items.errors)))
+        drawn = allot(kind, *([part[k] for k in positions] for part in (spread, items.errors)))
         chance, seed = drawn.chances(labels), secrets.token_hex(16)
-        even = np.array([draw_share(seed, "label", ids[items.names[k]]) for k in own])
+        even = np.array([draw_share(seed, "label", ids[items.names[k]]) for k in positions])
         place = places(chance, even)
         chances = {
-            ids[items.names[k]]: (float(pi), float(at)) for k, pi, at in zip(own, chance, place, strict=True)
+            ids[items.names[k]]: (float(pi), float(at))
+            for k, pi, at in zip(positions, chance, place, strict=True)
         }
         values = {"kind": kind, "labels": labels, "seed": seed}
         queries.record_design(db, task.id, values, person.name, chances)
@@ -269,14 +274,17 @@ def _give_again(db: Database, task: int, slug: str) -> None:
         assignments.refresh_states(db, task, [criterion.id for criterion in current.criteria])
 
 
-def tell_labelling(found: Labelling) -> Iterator[str]:
+def tell_labelling(labelling: Labelling) -> Iterator[str]:
     """Describe the design and its means as lines of text."""
-    yield f"Uncertainty comes from {found.source}."
-    if not found.kind:
+    yield f"Uncertainty comes from {labelling.source}."
+    if not labelling.kind:
         return
-    state = "in force" if found.running else "ended"
-    yield f"Design: {found.kind}, {found.planned:,} labels planned, {found.labelled:,} labelled in order ({state})"
-    if found.out_of_order:
-        yield f"{found.out_of_order:,} labels do not count yet: an instance before them in the order has no label."
-    for row in found.rows:
+    state = "in force" if labelling.running else "ended"
+    yield (
+        f"Design: {labelling.kind}, {labelling.planned:,} labels planned, {labelling.labelled:,} labelled in order "
+        f"({state})"
+    )
+    if labelling.out_of_order:
+        yield f"{labelling.out_of_order:,} labels do not count yet: an instance before them in the order has no label."
+    for row in labelling.rows:
         yield f"{row.criterion[:50]}, {row.what}: {tell(row.value)}"

@@ -59,49 +59,51 @@ class CorrectedBox(Panel):
         self.on(work.click, self.on_correct, [cut], **SLOW)
 
     def on_correct(self, person: Person, slug: str, cut: float | None) -> Iterator[Update]:
-        found: CorrectedStudy = get_statistic(
+        corrected: CorrectedStudy = get_statistic(
             self.context, person, need_task(slug), CorrectSystems(None if cut is None else float(cut))
         )
-        drawn = [one for one in found.systems if one.corrected.defined]
+        drawn = [system for system in corrected.systems if system.corrected.defined]
         # a chart takes the width of its place, and a hidden place has none
-        yield {self.shown: corrected_view(found), self.plot: gr.Plot(visible=bool(drawn))}
+        yield {self.shown: corrected_view(corrected), self.plot: gr.Plot(visible=bool(drawn))}
         if drawn:
-            yield {self.shown: gr.skip(), self.plot: draw_systems(drawn, found)}
+            yield {self.shown: gr.skip(), self.plot: draw_systems(drawn, corrected)}
 
 
-def corrected_view(found: CorrectedStudy) -> Node:
+def corrected_view(corrected: CorrectedStudy) -> Node:
     """Show the corrected means, one row for each system and criterion."""
-    if not found.systems:
+    if not corrected.systems:
         return el(
             "p.note", "No judge has scored this study: draft evaluations under Pre-fill, or import scores."
         )
     columns: dict[str, Callable[[CorrectedSystem], str]] = {
-        "System": lambda one: one.system,
-        "Criterion": lambda one: one.criterion,
-        "Judge": lambda one: f"{one.judged:.2f}",
-        "Corrected": lambda one: tell(one.corrected),
-        "People": lambda one: tell(one.people),
-        "Judged": lambda one: f"{one.n:,}",
-        "Labels": lambda one: f"{one.labels:,}",
+        "System": lambda row: row.system,
+        "Criterion": lambda row: row.criterion,
+        "Judge": lambda row: f"{row.judged:.2f}",
+        "Corrected": lambda row: tell(row.corrected),
+        "People": lambda row: tell(row.people),
+        "Judged": lambda row: f"{row.n:,}",
+        "Labels": lambda row: f"{row.labels:,}",
     }
-    grid = scrolling("Corrected means", table_of(found.systems, columns))
-    return el("div", grid, el("p.note", f"From {found.basis}."))
+    grid = scrolling("Corrected means", table_of(corrected.systems, columns))
+    return el("div", grid, el("p.note", f"From {corrected.basis}."))
 
 
-def draw_systems(drawn: list[CorrectedSystem], found: CorrectedStudy) -> Any:
+def draw_systems(drawn: list[CorrectedSystem], corrected: CorrectedStudy) -> Any:
     """Draw the judge's own figures and the corrected ones with their intervals."""
     rows = []
-    for one in drawn:
+    for system in drawn:
         label = (
-            one.system if len({each.criterion for each in drawn}) == 1 else f"{one.system}, {one.criterion}"
+            system.system
+            if len({each.criterion for each in drawn}) == 1
+            else f"{system.system}, {system.criterion}"
         )
-        low, high = one.corrected.ci
+        low, high = system.corrected.ci
         rows += [
-            {"label": label, "series": "judge", "value": one.judged, "low": np.nan, "high": np.nan, "about": ""},
-            {"label": label, "series": "corrected", "value": float(one.corrected), "low": low, "high": high,
-             "about": tell(one.corrected)},
+            {"label": label, "series": "judge", "value": system.judged, "low": np.nan, "high": np.nan, "about": ""},
+            {"label": label, "series": "corrected", "value": float(system.corrected), "low": low, "high": high,
+             "about": tell(system.corrected)},
         ]  # fmt: skip
-    what = "mean score" if found.cut is None else f"share at or above {found.cut:g}"
+    what = "mean score" if corrected.cut is None else f"share at or above {corrected.cut:g}"
     return charts.pairs(
         pd.DataFrame(rows), f"The judge's {what} and the corrected one, for each system.", title=what
     )
@@ -130,8 +132,11 @@ class DesignBox(Panel):
         self.on(end.click, self.on_end)
 
     def update(self, person: Person, slug: str) -> Update:
-        found = get_labelling(self.context, person, slug)
-        return {self.kind: found.kind if found.running else UNIFORM, self.means: means_view(found)}
+        labelling = get_labelling(self.context, person, slug)
+        return {
+            self.kind: labelling.kind if labelling.running else UNIFORM,
+            self.means: means_view(labelling),
+        }
 
     def on_make(self, person: Person, slug: str, kind: str | None, labels: float | None) -> Update:
         if labels is None:
@@ -144,17 +149,19 @@ class DesignBox(Panel):
         return self.update(person, slug)
 
 
-def means_view(found: Labelling) -> Node:
+def means_view(labelling: Labelling) -> Node:
     """Show the progress of the labels, and the means and differences from them."""
-    if not found.kind:
+    if not labelling.kind:
         return el("p.note", "No design yet: each person sees the instances in a separate order.")
-    state = "in force" if found.running else "ended"
+    state = "in force" if labelling.running else "ended"
     lines = [
-        f"{found.kind}: {found.labelled:,} of {found.planned:,} planned instances are labelled ({state})."
+        f"{labelling.kind}: {labelling.labelled:,} of {labelling.planned:,} planned instances are labelled ({state})."
     ]
-    if found.out_of_order:
-        lines.append(f"{found.out_of_order:,} labels do not count yet: an instance before them has no label.")
-    rows = [[row.criterion, row.what, tell(row.value)] for row in found.rows]
+    if labelling.out_of_order:
+        lines.append(
+            f"{labelling.out_of_order:,} labels do not count yet: an instance before them has no label."
+        )
+    rows = [[row.criterion, row.what, tell(row.value)] for row in labelling.rows]
     grid = table(["Criterion", "Of", "Value"], rows)
     shown = scrolling("Means with known probabilities", grid)
     return el("div", *(el("p", line) for line in lines), shown)

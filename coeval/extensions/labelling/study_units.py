@@ -45,9 +45,9 @@ def list_units(study: StudyFrames, run: str = "") -> tuple[pd.DataFrame, str]:
     )
     if not run and drafted.empty and study.model_scores["run"].nunique() == 1:
         drafted = study.model_scores
-    own = drafted.drop_duplicates("unit", keep="last").set_index("unit")
-    units["judge"] = own["score"].reindex(units.index)
-    units["uncertainty"] = own["uncertainty"].astype(float).reindex(units.index)
+    judged = drafted.drop_duplicates("unit", keep="last").set_index("unit")
+    units["judge"] = judged["score"].reindex(units.index)
+    units["uncertainty"] = judged["uncertainty"].astype(float).reindex(units.index)
     return units, basis
 
 
@@ -91,28 +91,31 @@ class CorrectSystems:
 
     def __call__(self, study: StudyFrames) -> CorrectedStudy:
         units, basis = list_units(study, self.run)
-        found = [
+        systems = [
             self._correct(study, units[units["criterion"] == criterion], str(criterion), system)
             for criterion in study.criteria
             for system in _systems(units)
         ]
         return CorrectedStudy(
-            study.task, self.run, self.cut, basis, [one for one in found if one is not None]
+            study.task, self.run, self.cut, basis, [system for system in systems if system is not None]
         )
 
     def _correct(
         self, study: StudyFrames, units: pd.DataFrame, criterion: str, system: str
     ) -> CorrectedSystem | None:
-        own = units if system == EVERYTHING else units[units["system"] == system]
-        own = own[own["judge"].notna()]
-        if own.empty:
+        of_system = units if system == EVERYTHING else units[units["system"] == system]
+        of_system = of_system[of_system["judge"].notna()]
+        if of_system.empty:
             return None
         labelled = units[units["people"].notna() & units["judge"].notna()]
         others = labelled if system == EVERYTHING else labelled[labelled["system"] != system]
         calibrating = labelled if others.empty else others
         low, high = study.scales[criterion]
-        truth, said, new = calibrating["people"], calibrating["judge"], own["judge"]
-        clusters: dict[str, Any] = {"clusters": calibrating["document"], "clusters_new": own["document"]}
+        truth, said, new = calibrating["people"], calibrating["judge"], of_system["judge"]
+        clusters: dict[str, Any] = {
+            "clusters": calibrating["document"],
+            "clusters_new": of_system["document"],
+        }
         points = list(np.arange(low, high + 1)) if high - low <= 20 else list(np.linspace(low, high, 11))
         if len(points) == 2:
             corrected = corrected_share(
@@ -128,8 +131,10 @@ class CorrectSystems:
         corrected = widen(corrected, carrying, 0.0 if share else low, 1.0 if share else high)
         cut = (low + high) / 2 if len(points) == 2 else self.cut
         if cut is not None:
-            own = own.assign(judge=_passed(own["judge"], cut), people=_passed(own["people"], cut))
-        people = own["people"].dropna()
+            of_system = of_system.assign(
+                judge=_passed(of_system["judge"], cut), people=_passed(of_system["people"], cut)
+            )
+        people = of_system["people"].dropna()
         mean = (
             Estimate(people.mean(), n=len(people))
             if len(people)
@@ -138,10 +143,10 @@ class CorrectSystems:
         return CorrectedSystem(
             system,
             criterion,
-            float(own["judge"].mean()),
+            float(of_system["judge"].mean()),
             corrected,
             mean,
-            len(own),
+            len(of_system),
             len(calibrating),
         )
 
@@ -153,22 +158,22 @@ def _passed(values: pd.Series[float], cut: float) -> pd.Series[float]:
 
 def _systems(units: pd.DataFrame) -> list[str]:
     named = units["system"].replace("", None).dropna()
-    found = [str(name) for name in dict.fromkeys(named)]
-    return found if len(found) > 1 else [EVERYTHING]
+    names = [str(name) for name in dict.fromkeys(named)]
+    return names if len(names) > 1 else [EVERYTHING]
 
 
-def tell_systems(found: CorrectedStudy) -> Iterator[str]:
+def tell_systems(corrected: CorrectedStudy) -> Iterator[str]:
     """Describe the table in lines of text, then the assumptions."""
-    what = "mean score" if found.cut is None else f"share at or above {found.cut:g}"
-    if not found.systems:
+    what = "mean score" if corrected.cut is None else f"share at or above {corrected.cut:g}"
+    if not corrected.systems:
         yield "No judge has scored this study: draft evaluations, or import a judge's scores."
         return
-    yield f"{found.task}: {what}, from {found.basis}"
-    for one in found.systems:
+    yield f"{corrected.task}: {what}, from {corrected.basis}"
+    for row in corrected.systems:
         yield (
-            f"{one.system}, {one.criterion[:50]}: judge {one.judged:.2f}; corrected {tell(one.corrected)}; "
-            f"people {tell(one.people)} ({one.n:,} judged, "
-            f"{one.labels:,} labels of other systems)"
+            f"{row.system}, {row.criterion[:50]}: judge {row.judged:.2f}; corrected {tell(row.corrected)}; "
+            f"people {tell(row.people)} ({row.n:,} judged, "
+            f"{row.labels:,} labels of other systems)"
         )
     yield f"Corrected assumes: {ERRORS}"
 

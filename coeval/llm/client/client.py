@@ -130,13 +130,13 @@ class Client:
 
     async def _decide(self, request: Request) -> Exchange:
         """Send a request for typed decisions to the path that the endpoint has for this model."""
-        known = self._decision_paths.get(request.model)
+        known_path = self._decision_paths.get(request.model)
         failures: list[CallError] = []
-        for path in (known,) if known else PATHS:
+        for path in (known_path,) if known_path else PATHS:
             try:
                 exchange = await self._exchange(build_decision(request, path), path=path)
             except CallError as error:
-                if known or not is_missing(error):
+                if known_path or not is_missing(error):
                     raise
                 failures.append(error)
                 continue
@@ -157,9 +157,9 @@ class Client:
                 response = await self._sdk.get("/models", cast_to=httpx2.Response)
             listed = json.loads(response.content)["data"]
             outputs = [
-                one["architecture"]["output_modalities"]
-                for one in listed
-                if len(listed) == 1 or one["id"] == model
+                entry["architecture"]["output_modalities"]
+                for entry in listed
+                if len(listed) == 1 or entry["id"] == model
             ]
         except (TimeoutError, openai.OpenAIError, OSError, CallError, ValueError, LookupError, TypeError):
             return False

@@ -140,8 +140,8 @@ _FORMAT = re.compile(r'"response_format": ?\{"type": ?"(json_schema|json_object)
 
 def find_format(body: str) -> str:
     """Return the form that a sent request demanded. A sample cannot imitate it: its quotation marks are escaped."""
-    found = _FORMAT.search(body)
-    return found[1] if found else ""
+    match = _FORMAT.search(body)
+    return match[1] if match else ""
 
 
 def split_completion(content: str) -> tuple[str, ...]:

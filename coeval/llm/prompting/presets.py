@@ -105,9 +105,11 @@ def _describe(preset: Preset) -> Iterator[str]:
             "| Criterion | Scale | What it says | The question of a free-text judge |",
             "|---|---|---|---|",
         )
-        for one in preset.criteria:
-            said = " ".join([one.text, *(f"{score}: {meaning}" for score, meaning in one.guide.anchors)])
-            yield f"| {one.name} | {one.scale} | {said} | {one.question} |"
+        for criterion in preset.criteria:
+            said = " ".join(
+                [criterion.text, *(f"{score}: {meaning}" for score, meaning in criterion.guide.anchors)]
+            )
+            yield f"| {criterion.name} | {criterion.scale} | {said} | {criterion.question} |"
         yield ""
 
 

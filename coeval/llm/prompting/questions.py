@@ -179,8 +179,8 @@ def with_examples(criterion: Criterion, examples: Sequence[Example], task: Task)
     if not examples:
         return criterion
     shown = [_render(number, example, task) for number, example in enumerate(examples, 1)]
-    own = [criterion.guide.examples] if criterion.guide.examples else []
-    return replace(criterion, guide=replace(criterion.guide, examples="\n\n".join([*own, *shown])))
+    listed = [criterion.guide.examples] if criterion.guide.examples else []
+    return replace(criterion, guide=replace(criterion.guide, examples="\n\n".join([*listed, *shown])))
 
 
 def _render(number: int, example: Example, task: Task) -> str:

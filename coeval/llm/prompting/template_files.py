@@ -95,9 +95,9 @@ class Template:
         try:
             return string.Template(body).substitute(filled).strip()
         except KeyError as error:
-            known = ", ".join(sorted(filled))
+            names = ", ".join(sorted(filled))
             raise InputError(
-                f"The template {self.name!r} uses ${error.args[0]}, which has no value: use one of {known}."
+                f"The template {self.name!r} uses ${error.args[0]}, which has no value: use one of {names}."
             ) from None
         except ValueError as error:
             raise InputError(f"The template {self.name!r}: {error}. Write $$ for a dollar sign.") from None
@@ -124,8 +124,8 @@ def load_template(name: str, folder: Path | None = None) -> Template:
 def _find(name: str, folder: Path | None) -> Path:
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is not a valid template name: use small letters, digits and hyphens.")
-    own = folder / f"{name}.md" if folder else None
-    return own if own and own.is_file() else FOLDER / f"{name}.md"
+    local = folder / f"{name}.md" if folder else None
+    return local if local and local.is_file() else FOLDER / f"{name}.md"
 
 
 def read_whole(name: str, folder: Path | None = None) -> str:
@@ -310,10 +310,10 @@ def render_question(criterion: Criterion, task: Task) -> str:
     'How well does the Output meet the criterion, on a scale from 1 to 5?'
     """
     scale = f"on a scale from {criterion.scale.low} to {criterion.scale.high}"
-    own = criterion.question.strip()
+    question = criterion.question.strip()
     return (
-        f"{own} Answer {scale}."
-        if own
+        f"{question} Answer {scale}."
+        if question
         else f"How well does the {task.output_field} meet the criterion, {scale}?"
     )
 

@@ -108,14 +108,16 @@ def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance
         reason=" ".join(notes),
         raw=nearest.raw,
         samples=scores if len(verdicts) > 1 else (),
-        probabilities=_mean_probabilities([one.probabilities for one in read if one.probabilities]),
+        probabilities=_mean_probabilities(
+            [verdict.probabilities for verdict in read if verdict.probabilities]
+        ),
         rung=lowest_rung(verdict.rung or "" for verdict in read),
     )
 
 
-def _mean_probabilities(given: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+def _mean_probabilities(samples: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
     """Return the mean probability of each step over the answers."""
-    return tuple(math.fsum(step) / len(given) for step in zip(*given, strict=True))
+    return tuple(math.fsum(step) / len(samples) for step in zip(*samples, strict=True))
 
 
 def _rows(

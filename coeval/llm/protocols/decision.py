@@ -93,11 +93,11 @@ def build_question(name: str, criterion: Criterion, task: Task, steps: str = "")
         text = f"The {task.output_field} meets this criterion: {stated}{further}"
         meanings = [anchors.get(step, "") for step in scale.steps]
         return TypedQuestion(name, "yes_no", text, (("no", meanings[0]), ("yes", meanings[1])))
-    own = criterion.question.strip() or f"How well does the {task.output_field} meet this criterion?"
+    question = criterion.question.strip() or f"How well does the {task.output_field} meet this criterion?"
     ends = {scale.low: "lowest: does not meet it", scale.high: "highest: meets it fully"}
     levels = tuple((str(step), anchors.get(step, ends.get(step, ""))) for step in scale.steps)
     kind = "score" if count <= MOST_LEVELS else "choice"
-    return TypedQuestion(name, kind, f"{own}\n{stated}{further}", levels)
+    return TypedQuestion(name, kind, f"{question}\n{stated}{further}", levels)
 
 
 def read_decision(text: str, question: TypedQuestion, scale: Scale) -> tuple[Distribution | None, str]:
@@ -118,12 +118,12 @@ def read_decision(text: str, question: TypedQuestion, scale: Scale) -> tuple[Dis
         return None, f"the model refused to answer{f': {words}' if words else ''}"
     if kind != question.kind:
         return None, f"the answer has the type “{str(kind)[:40]}” and not “{question.kind}”"
-    given = answer.get("probabilities")
+    listed = answer.get("probabilities")
     labels = [label for label, _ in question.levels]
     keys = [str(place) for place in range(len(labels))] if kind == "score" else labels
-    if not isinstance(given, dict) or set(given) != set(keys):
+    if not isinstance(listed, dict) or set(listed) != set(keys):
         return None, "the answer does not have a probability for each level"
-    values = [given[key] for key in keys]
+    values = [listed[key] for key in keys]
     if not all(_is_probability(value) for value in values):
         return None, "the answer contains something other than probabilities"
     total = math.fsum(values)

@@ -220,7 +220,11 @@ class ScoreQuestion:
 
         def again(answer: Answer) -> Request | None:
             parsed = self.read(answer.text, given, is_whole(answer))
-            missing = {place: one.reason for place, one in enumerate(parsed) if one.score is None}
+            missing = {
+                place: evaluation.reason
+                for place, evaluation in enumerate(parsed)
+                if evaluation.score is None
+            }
             return self._render_again(request, answer, missing) if missing else None
 
         answers = await ask_in_form(ask, request, sample, again)
@@ -228,8 +232,8 @@ class ScoreQuestion:
         # the second answer is nothing but the form, so it cannot be confused with a copy of the sample
         second = self.read(answers[1].text, "", is_whole(answers[1])) if len(answers) > 1 else first
         return [
-            self._settle(place, answers, one, other, given if other is one else "")
-            for place, (one, other) in enumerate(zip(first, second, strict=True))
+            self._settle(place, answers, answered, other, given if other is answered else "")
+            for place, (answered, other) in enumerate(zip(first, second, strict=True))
         ]
 
     def _render_again(self, request: Request, answer: Answer, missing: Mapping[int, str]) -> Request:

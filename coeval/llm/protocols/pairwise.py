@@ -80,13 +80,13 @@ class Pairwise(Protocol):
 
     async def _compare(self, ask: Ask, number: int, first: Instance, second: Instance) -> Comparison:
         request = self._render(self.brief.criteria[number], first, second)
-        given = "\n\n".join([given_words(request, first), second.output, first.input])
+        shown = "\n\n".join([given_words(request, first), second.output, first.input])
 
         def read(answer: Answer, given: str) -> tuple[float | None, str]:
             return read_preference(answer.text, given=given, whole=is_whole(answer))
 
         def again(answer: Answer) -> Request | None:
-            _, why = read(answer, given)
+            _, why = read(answer, shown)
             problem = unread_problem(why, answer)
             form = "Preference: <one of the three: A, B, tie>"
             return (
@@ -102,7 +102,7 @@ class Pairwise(Protocol):
                 if error.kind not in UNREAD:
                     raise
                 return None, str(error), error.received, ""
-            choice, why = read(answers[-1], given if len(answers) == 1 else "")
+            choice, why = read(answers[-1], shown if len(answers) == 1 else "")
             reason = unread_reason(unread_problem(why, answers[-1]), answers) if why else ""
             form = "JSON" if find_json(answers[0].text) else "label"
             rung = Rung.AGAIN if len(answers) > 1 else rung_of(answers[0], form)

@@ -141,7 +141,7 @@ def find_json(text: str) -> list[FoundJson]:
     [{'a': 1}, [{'b': 2}]]
     """
     text = text[:MAX_JSON]
-    found: list[FoundJson] = []
+    objects: list[FoundJson] = []
     position, inside = 0, False
     for _ in range(MAX_ATTEMPTS):
         opening = _OPENING.search(text, position)
@@ -155,9 +155,9 @@ def find_json(text: str) -> list[FoundJson]:
         except ValueError:
             position, inside = position + 1, True
             continue
-        found.append(FoundJson(clean_value(value), position, end, inside))
+        objects.append(FoundJson(clean_value(value), position, end, inside))
         position = end
-    return found
+    return objects
 
 
 def find_members(text: str) -> Mapping[str, object]:
@@ -236,8 +236,8 @@ def read_list(text: str, *, given: str = "", whole: bool = True) -> list[str]:
 
 def _json_items(text: str) -> list[str] | None:
     """Return the texts of the last JSON list, also one in an object, or None if there is no list."""
-    for found in reversed(find_json(text)):
-        lists = [found.value] if isinstance(found.value, list) else list(found.value.values())
+    for part in reversed(find_json(text)):
+        lists = [part.value] if isinstance(part.value, list) else list(part.value.values())
         for value in lists:
             if isinstance(value, list) and all(isinstance(item, str) for item in value):
                 return value

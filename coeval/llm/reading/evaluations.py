@@ -109,9 +109,9 @@ def read_evaluation(
         return ParsedEvaluation(reason=NO_FORM if len(text) > MAX_READ else EMPTY)
     name, copies = name_of(criterion), folded_lines(given)
     labels = labels_for(name, float(scale[0]), float(scale[1]))
-    found = find_json(text)
-    rest = _without(text, found)
-    objects = [_single(one.value) for one in found if not one.inside and not _is_copy(text, one, given)]
+    parts = find_json(text)
+    rest = _without(text, parts)
+    objects = [_single(part.value) for part in parts if not part.inside and not _is_copy(text, part, given)]
     scored = [members for members in objects if _score_keys(members, name)]
     if not scored and (cut := find_members(text)) and _score_keys(cut, name):
         scored, rest = [cut], text[: text.find("{")]
@@ -141,7 +141,7 @@ def read_evaluations(
     if not re.search(r"\w", text) or len(text) > MAX_READ:
         return [ParsedEvaluation(reason=NO_FORM if len(text) > MAX_READ else EMPTY)] * len(criteria)
     entries = [
-        entry for found in find_json(text) for entry in _entries(found) if not _is_copy(text, found, given)
+        entry for part in find_json(text) for entry in _entries(part) if not _is_copy(text, part, given)
     ]
     numbers = [_number(str(entry["criterion"]), criteria) for entry in entries]
     read: dict[int, list[ParsedEvaluation]] = {}
@@ -157,7 +157,7 @@ def read_evaluations(
 def _only(parsed: Sequence[ParsedEvaluation]) -> ParsedEvaluation:
     if not parsed:
         return ParsedEvaluation(reason=NO_ENTRY)
-    if len({one.score for one in parsed}) > 1:
+    if len({evaluation.score for evaluation in parsed}) > 1:
         return replace(parsed[-1], score=None, reason=DIFFERENT, form="")
     return parsed[-1]
 
@@ -172,16 +172,16 @@ def _single(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _is_copy(text: str, found: FoundJson, given: str) -> bool:
-    return bool(given) and text[found.start : found.end] in given
+def _is_copy(text: str, part: FoundJson, given: str) -> bool:
+    return bool(given) and text[part.start : part.end] in given
 
 
-def _without(text: str, found: Sequence[FoundJson]) -> str:
+def _without(text: str, parts: Sequence[FoundJson]) -> str:
     """Return the words outside JSON."""
     pieces, at = [], 0
-    for one in found:
-        pieces.append(text[at : one.start])
-        at = one.end
+    for part in parts:
+        pieces.append(text[at : part.start])
+        at = part.end
     return "".join([*pieces, text[at:]])
 
 
@@ -220,9 +220,9 @@ def _has_other_score(members: Mapping[str, Any], score: float | None, name: str)
     )
 
 
-def _entries(found: FoundJson) -> Iterator[Mapping[str, Any]]:
+def _entries(part: FoundJson) -> Iterator[Mapping[str, Any]]:
     """Yield the entries with the number of a criterion in a JSON value."""
-    value = found.value
+    value = part.value
     lists = (
         [value] if isinstance(value, list) else [entry for entry in value.values() if isinstance(entry, list)]
     )
@@ -244,10 +244,10 @@ def _number(name: str, criteria: Sequence[str]) -> int | None:
     said = fold(plain(name)).strip(" []:.#")
     if said.isascii() and said.isdigit():
         return int(said[:6]) if int(said[:6]) <= len(criteria) else None
-    known = [
+    numbers = [
         place for place, text in enumerate(criteria, 1) if said in (name_of(text), fold(text).strip(" ."))
     ]
-    return known[0] if len(known) == 1 else None
+    return numbers[0] if len(numbers) == 1 else None
 
 
 _MARK = re.compile(r"^[ \t]{0,9}(?:[-•+][ \t]+)?\[(?P<name>[^\[\]\n]{1,300})\][ \t]{0,3}[:：.–-]?", re.M)

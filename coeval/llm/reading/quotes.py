@@ -98,8 +98,8 @@ def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
     if not spans:
         whole = _whole_line(line, output)
         return (whole,) if whole else ()
-    found = [quote for span in spans for quote in _locate_parts(span, output, source)]
-    return tuple(found[:MAX_QUOTES])
+    quotes = [quote for span in spans for quote in _locate_parts(span, output, source)]
+    return tuple(quotes[:MAX_QUOTES])
 
 
 def _quoted_spans(line: str) -> list[str]:

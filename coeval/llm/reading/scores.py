@@ -202,10 +202,10 @@ def read_preference(text: str, *, given: str = "", whole: bool = True) -> tuple[
         return None, EMPTY
     copies = folded_lines(given)
     said = [
-        str(one.value["preference"])
-        for one in find_json(text)
-        if isinstance(one.value, dict) and "preference" in one.value and not one.inside
-        if not given or text[one.start : one.end] not in given
+        str(part.value["preference"])
+        for part in find_json(text)
+        if isinstance(part.value, dict) and "preference" in part.value and not part.inside
+        if not given or text[part.start : part.end] not in given
     ]
     words = strip_markup(text)
     if not said:
@@ -214,7 +214,7 @@ def read_preference(text: str, *, given: str = "", whole: bool = True) -> tuple[
         said += [match["said"] for match in _OTHER.finditer(lines) if said and fold(match[0]) not in copies]
     if not said and whole:
         said = [words]
-    choices = {CHOICES.get(fold(one).strip(" .'\"()[]")) for one in said}
+    choices = {CHOICES.get(fold(choice).strip(" .'\"()[]")) for choice in said}
     if len(choices) > 1:
         return None, SEVERAL_CHOICES
     choice = choices.pop() if choices else None

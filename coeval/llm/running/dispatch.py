@@ -172,10 +172,10 @@ class Sampling:
         self._close(key, others)
         if not others:
             return (await self._send(key, request, [sample]))[sample]
-        own: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        others[sample] = own
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        others[sample] = future
         self._leave(key, request, others)
-        return await own
+        return await future
 
     def _close(self, key: str, others: dict[int, asyncio.Future[Answer]]) -> None:
         if self._gathering.get(key) is others:

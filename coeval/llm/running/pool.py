@@ -310,7 +310,7 @@ class Judged:
     def unread(self) -> str:
         """Return the reason why no answer could be read, or "" if one could."""
         if compared := self.judgment.comparisons:
-            return compared[0].reason if all(one.preference is None for one in compared) else ""
+            return compared[0].reason if all(comparison.preference is None for comparison in compared) else ""
         unscored = [draft for draft in self.judgment.drafts.values() if draft.score is None]
         if self.about_the_text or len(unscored) < len(self.judgment.drafts):
             return ""

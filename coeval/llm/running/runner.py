@@ -292,8 +292,8 @@ async def judge_all(
 
     async def judge(item: Item) -> Judged:
         instance = instances[item.instance]
-        own = protocol_of(instance) if protocol_of else protocol
-        return await judge_item(own, runner.ask, item, instance, remedy)
+        chosen = protocol_of(instance) if protocol_of else protocol
+        return await judge_item(chosen, runner.ask, item, instance, remedy)
 
     items = protocol.group((instance, by) for instance in instances for by in protocol.brief.criteria)
     return await run_all(

@@ -70,10 +70,10 @@ def krippendorff_alpha(
     >>> krippendorff_alpha([[3, 3], [3, 3]])
     undefined (every paired rating is the same, so there is no variation to agree about)
     """
-    data, known = parse_ratings(ratings, value_domain), check_level(level)
-    _check_words(data, known)
+    data, level_name = parse_ratings(ratings, value_domain), check_level(level)
+    _check_words(data, level_name)
     parsed = parse_clusters(clusters, data.n_units)
-    return alpha_levels(data, parsed, (known,))[known]
+    return alpha_levels(data, parsed, (level_name,))[level_name]
 
 
 def alpha_levels(data: Ratings, clusters: Clusters, levels: Sequence[Level]) -> dict[Level, Estimate]:
@@ -261,11 +261,11 @@ def mean_alpha_difference(
     return Estimate(gap, **details, **spread)
 
 
-def _mean_defined(side: Sequence[Estimate], both: bool, alphas: Sequence[Sequence[Estimate]]) -> float:
+def _mean_defined(side: Sequence[Estimate], paired: bool, alphas: Sequence[Sequence[Estimate]]) -> float:
     """Return the mean of one side's alphas: over criteria with both alphas if there are any, else with its own."""
     kept = [
         float(alpha)
         for alpha, two in zip(side, alphas, strict=True)
-        if alpha.defined and (not both or all(one.defined for one in two))
+        if alpha.defined and (not paired or all(side_alpha.defined for side_alpha in two))
     ]
     return float(np.mean(kept)) if kept else np.nan

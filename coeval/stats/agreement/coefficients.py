@@ -39,8 +39,10 @@ def percent_agreement(
     0.4444
     """
     data = parse_ratings(ratings, value_domain)
-    found = _estimate(data, percent_statistic, clusters)
-    return found.having(**cut(found.details, 0.0, 1.0)) if "ci_low" in found.details else found
+    agreement = _estimate(data, percent_statistic, clusters)
+    return (
+        agreement.having(**cut(agreement.details, 0.0, 1.0)) if "ci_low" in agreement.details else agreement
+    )
 
 
 def gwet_ac(
@@ -117,11 +119,11 @@ def _corrected(data: Ratings, weights: str, chance: Chance, clusters: Any) -> Es
     if len(data.categories) > MANY:
         return Estimate.undefined(TOO_MANY, **basics_of(data))
     statistic = _chance_statistic(matrix, chance)
-    found = _estimate(data, statistic, clusters)
-    if not found.defined:
-        return found
+    coefficient = _estimate(data, statistic, clusters)
+    if not coefficient.defined:
+        return coefficient
     pa, pe = (float(part[0]) for part in _agreements(_rated(data, None), None, matrix, chance))
-    return found.having(pa=pa, pe=pe)
+    return coefficient.having(pa=pa, pe=pe)
 
 
 def _chance_statistic(matrix: Numbers, chance: Chance) -> Statistic:

@@ -121,8 +121,8 @@ def _sums_with_two_units(
     added = sums_of_groups(more, np.concatenate([group + 2, [0, 1]]), groups + 2)
     two = [next(added).times(worth) for _ in range(2)]
     total = sum_up(more)
-    for one in two:
-        total = total.plus(one, 1 - 1 / worth)
+    for unit_sums in two:
+        total = total.plus(unit_sums, 1 - 1 / worth)
     return total, chain(two, added)
 
 
@@ -168,11 +168,13 @@ class Sums:
 
     def plus(self, part: Sums, times: float) -> Sums:
         """Return the sums plus ``times`` the sums ``part``; -1 removes ``part``."""
-        return Sums(*(getattr(self, one.name) + times * getattr(part, one.name) for one in fields(self)))
+        return Sums(
+            *(getattr(self, entry.name) + times * getattr(part, entry.name) for entry in fields(self))
+        )
 
     def times(self, worth: float) -> Sums:
         """Return the sums as if each unit counted for ``worth``."""
-        return Sums(*(worth * getattr(self, one.name) for one in fields(self)))
+        return Sums(*(worth * getattr(self, entry.name) for entry in fields(self)))
 
 
 def sum_up(data: Ratings) -> Sums:
@@ -192,8 +194,8 @@ def sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
     y = data.numbers[data.code]
     y -= y.mean() if len(y) else 0.0
     of_unit = np.bincount(unit, y, data.n_units)
-    means, own = of_unit / np.maximum(sizes, 1), group[unit]
-    cell = own * raters + rater
+    means, unit_group = of_unit / np.maximum(sizes, 1), group[unit]
+    cell = unit_group * raters + rater
 
     def over(table: Numbers) -> Numbers:
         return np.asarray(np.bincount(cell, table, groups * raters).reshape(groups, raters), dtype=float)
@@ -203,9 +205,9 @@ def sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
     split = scipy.sparse.csr_matrix((shares, (cell, unit)), shape=(groups * raters, data.n_units))
     columns = (
         np.bincount(group[sizes > 0], minlength=groups),
-        np.bincount(own, minlength=groups),
-        np.bincount(own, y, groups),
-        np.bincount(own, y * y, groups),
+        np.bincount(unit_group, minlength=groups),
+        np.bincount(unit_group, y, groups),
+        np.bincount(unit_group, y * y, groups),
         np.bincount(group, of_unit * means, groups),
         np.bincount(group, sizes**2, groups).astype(np.int64),
         over(y),

@@ -38,9 +38,9 @@ WORTH = 0.6
 
 def check_level(level: str) -> Level:
     """Return the level; raise ValueError if it is unknown."""
-    for known in LEVELS:
-        if level == known:
-            return known
+    for name in LEVELS:
+        if level == name:
+            return name
     raise ValueError(f"There is no level of measurement {level!r}; choose one of: {', '.join(LEVELS)}.")
 
 
@@ -236,5 +236,5 @@ def widened_to(point: float, spread: dict[str, Any], clusters: int) -> dict[str,
 
 
 def _is_constant(values: Numbers) -> bool:
-    known = values[~np.isnan(values)]
-    return len(known) > 1 and float(np.ptp(known)) <= 1e-12
+    present = values[~np.isnan(values)]
+    return len(present) > 1 and float(np.ptp(present)) <= 1e-12

@@ -282,12 +282,12 @@ def _wins(labels: Labels, score: str) -> tuple[Numbers, Numbers]:
 def _accuracies(labels: Labels) -> tuple[Numbers, Numbers]:
     """Return, for each label, the number of others who gave the same label as the person, and as the model."""
     codes = pd.factorize(pd.Series(np.concatenate([labels.label, labels.machine]), dtype=object))[0]
-    given, machine = codes[: len(labels.label)], codes[len(labels.label) :][labels.item]
+    people, machine = codes[: len(labels.label)], codes[len(labels.label) :][labels.item]
     width = int(codes.max(initial=0)) + 1
-    votes = np.bincount(labels.item * width + given, minlength=len(labels.machine) * width)
+    votes = np.bincount(labels.item * width + people, minlength=len(labels.machine) * width)
     return (
-        votes[labels.item * width + given] - 1.0,
-        votes[labels.item * width + machine] - (given == machine).astype(float),
+        votes[labels.item * width + people] - 1.0,
+        votes[labels.item * width + machine] - (people == machine).astype(float),
     )
 
 

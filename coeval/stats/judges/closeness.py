@@ -66,12 +66,12 @@ def median_confusion(people: RatingsLike, model: Any) -> Confusion:
     if not data.numeric and len(data.code):
         raise ValueError("A median needs numbers; code the categories first.")
     medians = unit_medians(data)
-    both = ~(np.isnan(medians) | np.isnan(scores))
+    paired = ~(np.isnan(medians) | np.isnan(scores))
     points = np.unique(data.numbers)
-    if not both.any() or not len(points):
+    if not paired.any() or not len(points):
         nothing = Estimate.undefined("no unit was scored by both people and the model")
         return Confusion(0, nothing, nothing, nothing, nothing, nothing.reason, [])
-    medians, scores = medians[both], scores[both]
+    medians, scores = medians[paired], scores[paired]
     table = _half_counted(medians, scores, points)
     apart = np.abs(np.subtract.outer(np.arange(len(points)), np.arange(len(points))))
     n = len(medians)

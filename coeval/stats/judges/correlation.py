@@ -92,15 +92,15 @@ def correlations(
     systems = group_codes(system, len(x), "system")
     if len(y) != len(x):
         raise ValueError(f"human has {len(x)} scores and model {len(y)}; give one of each for every item.")
-    both = ~(np.isnan(x) | np.isnan(y))
+    paired = ~(np.isnan(x) | np.isnan(y))
     point = Correlations(
-        dataset=_dataset_level(x[both], y[both]),
-        document=_document_level(x, y, both, documents),
-        system=_system_level(x, y, both, systems),
+        dataset=_dataset_level(x[paired], y[paired]),
+        document=_document_level(x, y, paired, documents),
+        system=_system_level(x, y, paired, systems),
     )
     if clusters is None:
         return point
-    kept = np.flatnonzero(both)
+    kept = np.flatnonzero(paired)
     part = parse_clusters(clusters, len(x)).of(kept)
     varied = vary_groups(x[kept], y[kept], _cut(documents, kept), _cut(systems, kept), part.groups())
     return spread_levels(point, varied, part.kind, part.n)
@@ -171,7 +171,7 @@ def _draw_systems(x: Numbers, y: Numbers, systems: Codes | None, group: Codes, g
     ]
     # the same draws of groups for every criterion, so that means over criteria vary together
     times = np.random.default_rng(groups).multinomial(groups, np.full(groups, 1 / groups), DRAWS)
-    human, model, sizes = (times @ one for one in sums)
+    human, model, sizes = (times @ sums_of_side for sums_of_side in sums)
     kept = np.flatnonzero((sizes > 0).all(axis=1))
     if len(kept):
         a, b = (join_ties((side[kept] / sizes[kept]).ravel()) for side in (human, model))
@@ -198,8 +198,8 @@ def _mean_within(x: Numbers, y: Numbers, codes: Codes, method: str) -> float:
 
 
 def _mean_known(values: Numbers) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else np.nan
 
 
 def spread_levels(point: Correlations, varied: Varied, kind: str, n: int) -> Correlations:
@@ -273,10 +273,10 @@ def _dataset_level(x: Numbers, y: Numbers) -> LevelCorrelations:
     return _level({method: _with_p(x, y, method) for method in METHODS}, len(x), 1, 1)
 
 
-def _document_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> LevelCorrelations:
+def _document_level(x: Numbers, y: Numbers, paired: Any, codes: Codes | None) -> LevelCorrelations:
     if codes is None:
         return _undefined("no documents are named")
-    kept = both & (codes >= 0)
+    kept = paired & (codes >= 0)
     named = len(np.unique(codes[kept]))
     within = {method: _within(x[kept], y[kept], codes[kept], method) for method in METHODS}
     used = ~np.isnan(within["pearson"])
@@ -292,10 +292,10 @@ def _document_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> L
     return _level(values, size, named, int(used.sum()))
 
 
-def _system_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> LevelCorrelations:
+def _system_level(x: Numbers, y: Numbers, paired: Any, codes: Codes | None) -> LevelCorrelations:
     if codes is None:
         return _undefined("no systems are named")
-    kept = both & (codes >= 0)
+    kept = paired & (codes >= 0)
     _, place = np.unique(codes[kept], return_inverse=True)
     sizes = np.bincount(place)
     if len(sizes) < 3:

@@ -83,11 +83,11 @@ class Met:
     @classmethod
     def of(cls, x: Numbers, y: Numbers) -> Met | None:
         """Return the table of two vectors; None if it would be large."""
-        (a, one), (b, other) = pd.factorize(x, sort=True), pd.factorize(y, sort=True)
+        (a, first), (b, other) = pd.factorize(x, sort=True), pd.factorize(y, sort=True)
         width = len(other)
-        if len(one) * width > CELLS:
+        if len(first) * width > CELLS:
             return None
-        return cls(np.bincount(a * width + b, minlength=len(one) * width).reshape(len(one), width))
+        return cls(np.bincount(a * width + b, minlength=len(first) * width).reshape(len(first), width))
 
     @property
     def _sides(self) -> tuple[Codes, Codes]:
@@ -256,7 +256,8 @@ def _gaps(sums: Numbers) -> Numbers:
     n, sh, sx, sy, hh, xx, yy, hx, hy = sums.T
     spread = [square - side**2 / n for square, side in ((hh, sh), (xx, sx), (yy, sy))]
     r_a, r_b = (
-        (product - sh * side / n) / np.sqrt(np.where(spread[0] * own > 1e-9, spread[0] * own, np.nan))
-        for product, side, own in ((hx, sx, spread[1]), (hy, sy, spread[2]))
+        (product - sh * side / n)
+        / np.sqrt(np.where(spread[0] * variance > 1e-9, spread[0] * variance, np.nan))
+        for product, side, variance in ((hx, sx, spread[1]), (hy, sy, spread[2]))
     )
     return np.asarray(r_a - r_b)

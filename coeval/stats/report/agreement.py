@@ -324,8 +324,8 @@ def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[Criteri
         beside = [study.ratings(part) for part in study.cut_by_criterion(genuine)]
     for position, scored in enumerate(study.cut_by_criterion(study.scored[["unit", *VIEWED]])):
         criterion, people = study.criteria[position], study.by_criterion[position]
-        own = model[model.index % len(study.criteria) == position]
-        joined = with_llm(beside[position], own)
+        drafted = model[model.index % len(study.criteria) == position]
+        joined = with_llm(beside[position], drafted)
         part = _part(study, {"criterion": criterion}, scored, people, alphas[position])
         rows.append(CriterionPart(part, plain_alphas(joined, SHOWN)))
     return rows
@@ -333,9 +333,9 @@ def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[Criteri
 
 def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
     """Return the people's ratings with the model as one more annotator."""
-    own, shown = np.asarray(people.units, dtype=np.int64), model.index.to_numpy(dtype=np.int64)
-    place = np.union1d(own, shown)
-    units = np.concatenate([np.searchsorted(place, own)[people.unit], np.searchsorted(place, shown)])
+    rated, shown = np.asarray(people.units, dtype=np.int64), model.index.to_numpy(dtype=np.int64)
+    place = np.union1d(rated, shown)
+    units = np.concatenate([np.searchsorted(place, rated)[people.unit], np.searchsorted(place, shown)])
     annotator = np.concatenate([people.annotator, np.full(len(model), people.n_annotators)])
     scores = model.to_numpy(dtype=float)
     categories = np.union1d(people.numbers, scores)
@@ -376,8 +376,8 @@ def _find_parts(study: StudyFrames, column: str) -> tuple[Codes, dict[Any, int]]
     else:
         of_row, names = pd.factorize(study.scored[column])
     codes = pd.unique(of_row).tolist()
-    found = {names[code]: code for code in codes if code >= 0 and names[code] != ""}
-    return np.asarray(of_row), found
+    code_of = {names[code]: code for code in codes if code >= 0 and names[code] != ""}
+    return np.asarray(of_row), code_of
 
 
 def _part(

@@ -74,12 +74,12 @@ def _asked_again(study: StudyFrames) -> Iterator[str]:
     drafts = study.drafts.dropna(subset=["score"])
     counted = "counted" if study.asked_again else "left out of every figure of the model"
     people = study.scored.groupby(["instance", "criterion"], observed=True)["score"].mean().rename("people")
-    both = drafts.join(people, on=["instance", "criterion"]).dropna(subset=["people"])
-    found = [_correlated(both[both["again"].astype(bool) == again]) for again in (True, False)]
+    paired = drafts.join(people, on=["instance", "criterion"]).dropna(subset=["people"])
+    groups = [_correlated(paired[paired["again"].astype(bool) == again]) for again in (True, False)]
     yield (
         f"{int(drafts['again'].sum()):,} of {len(drafts):,} model scores were given only when the model was asked "
-        f"again. They are {counted}. Pearson's correlation with the mean of people is {found[0]} for them and "
-        f"{found[1]} for the others."
+        f"again. They are {counted}. Pearson's correlation with the mean of people is {groups[0]} for them and "
+        f"{groups[1]} for the others."
     )
 
 

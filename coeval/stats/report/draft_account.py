@@ -72,7 +72,7 @@ class ArmAccount:
     measures: list[Measure]
 
     def of(self, name: str) -> Measure:
-        return next(one for one in self.measures if one.name == name)
+        return next(measure for measure in self.measures if measure.name == name)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,9 @@ class DraftAccount:
     @property
     def main(self) -> ArmAccount | None:
         """Return the account of the full draft, else of the first arm."""
-        return next((one for one in self.arms if one.arm == ASSISTED), self.arms[0] if self.arms else None)
+        return next(
+            (account for account in self.arms if account.arm == ASSISTED), self.arms[0] if self.arms else None
+        )
 
 
 def draft_account_section(study: StudyFrames) -> DraftAccount:
@@ -165,13 +167,15 @@ def _measured_rows(study: StudyFrames) -> tuple[pd.DataFrame, str]:
 
 def _references(study: StudyFrames) -> tuple[pd.Series[float], str]:
     """Return the reference scores by unit, and their source."""
-    known = study.references
-    if len(known):
+    references = study.references
+    if len(references):
         units = study.units.assign(unit=np.arange(len(study.units)))[["instance", "criterion", "unit"]]
-        found = known.astype({"instance": object, "criterion": object}).merge(
+        matched = references.astype({"instance": object, "criterion": object}).merge(
             units, on=["instance", "criterion"]
         )
-        return found.groupby("unit")["score"].last().astype(float), " and ".join(sorted(set(known["source"])))
+        return matched.groupby("unit")["score"].last().astype(float), " and ".join(
+            sorted(set(references["source"]))
+        )
     experts = study.unaided[study.unaided["group"] == "expert"]
     if len(experts):
         return experts.groupby("unit")["score"].median(), "scores that experts gave without the draft"
@@ -193,10 +197,10 @@ def _account(study: StudyFrames, rows: pd.DataFrame, arm: str, reference: str) -
     }
     measures = [
         Measure(
-            name, TITLES[name], Spelled(one.shown), Spelled(one.other), Spelled(one.difference, OTHER_PEOPLE),
-            one.within,
+            name, TITLES[name], Spelled(gap.shown), Spelled(gap.other), Spelled(gap.difference, OTHER_PEOPLE),
+            gap.within,
         )
-        for name, one in contrasts.items()
+        for name, gap in contrasts.items()
     ]  # fmt: skip
     sizes = rows["arm"].value_counts()
     return ArmAccount(arm, int(sizes.get(arm, 0)), int(sizes.get(BLIND, 0)), measures)
@@ -278,7 +282,7 @@ def _paragraph(
         sure = ", which may be chance" if not (low > 0 or high < 0) else ""
         span = "" if math.isnan(low) else f" [{short(low)}, {short(high)}]"
         yield f"People moved {short(float(pull))}{span} of the way to a shifted score that was shown{sure}."
-    if accounts and any(one.blind_scores for one in accounts):
+    if accounts and any(account.blind_scores for account in accounts):
         yield (
             f"Intervals are 95%, over {study.clusters.kind}, for the people of this study; people who worked in both "
             "arms are compared with themselves."
@@ -301,12 +305,12 @@ def _by_chance(difference: Estimate) -> str:
 
 
 def _tell(account: ArmAccount, name: str, what: str) -> Iterator[str]:
-    one = account.of(name)
-    if not one.difference.value.defined:
+    measure = account.of(name)
+    if not measure.difference.value.defined:
         return
     yield (
-        f"{what} {float(one.shown.value):z.0%} of the time with it and {float(one.blind.value):z.0%} without "
-        f"(difference {_limits(one.difference.value)}{_by_chance(one.difference.value)})."
+        f"{what} {float(measure.shown.value):z.0%} of the time with it and {float(measure.blind.value):z.0%} without "
+        f"(difference {_limits(measure.difference.value)}{_by_chance(measure.difference.value)})."
     )
 
 

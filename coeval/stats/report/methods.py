@@ -199,7 +199,7 @@ def _alignment(report: Document) -> str:
 def _over(run: Document, level: str) -> str:
     """Return the numbers of documents or systems within the criteria whose correlations are averaged."""
     of_criteria = [part["correlations"][level] for part in run["per_criterion"]]
-    sizes = [one["groups_used"] or one["n_groups"] for one in of_criteria if one["kendall"] is not None]
+    sizes = [row["groups_used"] or row["n_groups"] for row in of_criteria if row["kendall"] is not None]
     return f" (over {_span(sizes)} {level}s in each criterion)" if sizes and level != "dataset" else ""
 
 

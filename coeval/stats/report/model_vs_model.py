@@ -87,9 +87,9 @@ def compare_runs(study: StudyFrames, scored: pd.DataFrame, judges: Sequence[Judg
     items, width = human_means(scored), max(len(study.criteria), 1)
     rows = []
     for a, b in pairs:
-        both = items.index.intersection(a.scores.index).intersection(b.scores.index)
+        shared = items.index.intersection(a.scores.index).intersection(b.scores.index)
         for k, criterion in enumerate(study.criteria):
-            units = both[both % width == k].to_numpy(dtype=np.int64)
+            units = shared[shared % width == k].to_numpy(dtype=np.int64)
             sides = [np.asarray(side[units], dtype=float) for side in (items, a.scores, b.scores)]
             rows.append(_compared(study, a, b, criterion, units, sides))
     adjusted = adjust_holm([row.williams.p_two_sided for row in rows])
@@ -193,13 +193,13 @@ def _pair_correlations(data: Ratings) -> pd.DataFrame:
         return pd.DataFrame(rows, columns=["a", "b", "pearson", "spearman", "kendall"])
     table = data.table()
     for a, b in combinations(range(data.n_annotators), 2):
-        both = ~np.isnan(table[a]) & ~np.isnan(table[b])
+        paired = ~np.isnan(table[a]) & ~np.isnan(table[b])
         rows.append(
             {
                 "a": data.annotators[a],
                 "b": data.annotators[b],
                 **{
-                    method: correlate(table[a, both], table[b, both], method)
+                    method: correlate(table[a, paired], table[b, paired], method)
                     for method in ("pearson", "spearman", "kendall")
                 },
             }

@@ -149,10 +149,10 @@ def judge_row(
     whole, without = _spread(study, met)
     parts, tables = [], []
     for k, criterion in enumerate(study.criteria):
-        own = model[model.index % width == k]
+        drafted = model[model.index % width == k]
         correlated, table = _spread(study, met[met["unit"] % width == k], met)
         parts.append(
-            AgainstCriterion(criterion, _against(study, reference, people, own, epsilon, correlated, k))
+            AgainstCriterion(criterion, _against(study, reference, people, drafted, epsilon, correlated, k))
         )
         tables.append((correlated, table))
     parts = _adjusted(parts)
@@ -233,20 +233,20 @@ def _mean_over_criteria(
     for place, level in enumerate(LEVELS):
         means, used = {}, 0
         for k, method in enumerate(METHODS):
-            known = [
+            defined = [
                 (correlated.of(level).of(method), table.of(place, k))
                 for correlated, table in tables
                 if correlated.of(level).of(method).defined
             ]
-            used = len(known)
-            if not known:
+            used = len(defined)
+            if not defined:
                 reasons = [correlated.of(level).of(method).reason for correlated, _ in tables]
                 means[method] = Spelled(Estimate.undefined(reasons[0] or NO_LABELS if reasons else NO_LABELS))
                 continue
-            value = float(np.mean([coefficient for coefficient, _ in known]))
+            value = float(np.mean([coefficient for coefficient, _ in defined]))
             # a criterion without items in the group keeps its value
             varied = np.mean(
-                [np.where(np.isnan(row), coefficient, row) for coefficient, row in known], axis=0
+                [np.where(np.isnan(row), coefficient, row) for coefficient, row in defined], axis=0
             )
             interval = interval_of(place, value, varied, study.clusters.kind, clusters)
             means[method] = Spelled(Estimate(value, **interval), ("p_value",))
@@ -265,9 +265,9 @@ def _against(
 ) -> Against:
     """Return one run compared with people, over all criteria or one."""
     items = human_means(reference.scored)
-    both = items.index.intersection(model.index)
+    shared = items.index.intersection(model.index)
     return Against(
-        n_units=len(both),
+        n_units=len(shared),
         correlations=correlated,
         confusion=_confusion(study, people, model, criterion),
         alt_test=_alt_test(study, reference, model, epsilon),
@@ -279,9 +279,9 @@ def _confusion(
 ) -> Confusion:
     width = max(len(study.criteria), 1)
     places = np.asarray(people.units, dtype=np.int64)
-    own = places % width == criterion if criterion is not None else np.ones(len(places), dtype=bool)
+    chosen = places % width == criterion if criterion is not None else np.ones(len(places), dtype=bool)
     scores = model.reindex(places).to_numpy(dtype=float, copy=True)
-    scores[~own] = np.nan
+    scores[~chosen] = np.nan
     return median_confusion(people, scores)
 
 

@@ -110,8 +110,8 @@ def _estimate(value: float, se: float | None, groups: int, details: dict[str, An
 def _connected(first: Codes, second: Codes, k: int) -> bool:
     group = np.arange(k)
     for _ in range(k):
-        for one, other in {(int(a), int(b)) for a, b in zip(first, second, strict=True)}:
-            group[[one, other]] = min(group[one], group[other])
+        for winner, other in {(int(a), int(b)) for a, b in zip(first, second, strict=True)}:
+            group[[winner, other]] = min(group[winner], group[other])
     return bool((group == group[0]).all())
 
 
@@ -218,13 +218,13 @@ def pairwise_section(study: StudyFrames) -> list[PairwiseRun]:
     ]
 
 
-def _criteria(study: StudyFrames, own: pd.DataFrame) -> list[str]:
-    present = [criterion for criterion in study.criteria if (own["criterion"] == criterion).any()]
+def _criteria(study: StudyFrames, votes: pd.DataFrame) -> list[str]:
+    present = [criterion for criterion in study.criteria if (votes["criterion"] == criterion).any()]
     return [*present, POOLED] if len(present) > 1 else present
 
 
-def _compare(study: StudyFrames, own: pd.DataFrame, criterion: str) -> ComparedBy:
-    chosen = own if criterion == POOLED else own[own["criterion"] == criterion]
+def _compare(study: StudyFrames, votes: pd.DataFrame, criterion: str) -> ComparedBy:
+    chosen = votes if criterion == POOLED else votes[votes["criterion"] == criterion]
     read = chosen.dropna(subset=["preference"])
     # two outputs of the same system say nothing about systems
     between = read[read["first_system"] != read["second_system"]]
@@ -236,14 +236,14 @@ def _compare(study: StudyFrames, own: pd.DataFrame, criterion: str) -> ComparedB
     preference = between["preference"].to_numpy(dtype=float)
     documents = pd.factorize(between["document"])[0].astype(np.int64)
     strengths = fit_strengths(first, second, preference, documents, systems)
-    both, same = _both_ways(read)
+    read_both_ways, same = _both_ways(read)
     return ComparedBy(
         criterion,
         len(read),
         int((read["preference"] == 0.5).sum()),
         len(chosen) - len(read),
         Spelled(_first_share(read), ("n",)),
-        both,
+        read_both_ways,
         same,
         _systems(study, between, strengths, criterion),
     )
@@ -287,13 +287,13 @@ def _systems(
     model = _means(study.shown_scores.rename("score").rename_axis("unit").reset_index(), chosen)
     rows = []
     for system, strength in zip(strengths.systems, strengths.strengths, strict=True):
-        own = won[won["system"] == system]
+        system_votes = won[won["system"] == system]
         rows.append(
             ComparedSystem(
                 system,
-                len(own),
+                len(system_votes),
                 Spelled(strength, ("n",)),
-                float(own["won"].mean()),
+                float(system_votes["won"].mean()),
                 people.get(system),
                 model.get(system),
             )
@@ -303,8 +303,13 @@ def _systems(
 
 def _means(scores: pd.DataFrame, units: pd.DataFrame) -> dict[Any, float]:
     """Return the mean score of each system over these units."""
-    own = scores[scores["unit"].isin(units.index)]
-    means = own["score"].astype(float).groupby(units["system"].reindex(own["unit"]).to_numpy()).mean()
+    unit_scores = scores[scores["unit"].isin(units.index)]
+    means = (
+        unit_scores["score"]
+        .astype(float)
+        .groupby(units["system"].reindex(unit_scores["unit"]).to_numpy())
+        .mean()
+    )
     return {system: float(mean) for system, mean in means.items()}
 
 

@@ -126,8 +126,8 @@ def compare_pairs(sums: Numbers, kind: str) -> dict[tuple[int, int], Estimate]:
         gaps[a, b] = Estimate(
             float(gap(of_pair.sum(axis=0)[None, :])[0]), **sums_interval(of_pair, gap, kind)
         )
-    adjusted = adjust_holm([one.p_value for one in gaps.values()])
-    return {pair: one.having(p_value=p) for (pair, one), p in zip(gaps.items(), adjusted, strict=True)}
+    adjusted = adjust_holm([gap.p_value for gap in gaps.values()])
+    return {pair: gap.having(p_value=p) for (pair, gap), p in zip(gaps.items(), adjusted, strict=True)}
 
 
 def systems_tables(section: Sequence[SystemRow]) -> list[Table]:

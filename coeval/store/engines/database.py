@@ -153,8 +153,8 @@ def append_all(db: Database, table: str, values: Sequence[Mapping[str, Any]]) ->
     """Insert a few rows with the same columns in one statement, to save round trips to PostgreSQL."""
     if values:
         marks = ", ".join(f"({', '.join('?' * len(row))})" for row in values)
-        given = [value for row in values for value in row.values()]
-        db.conn.execute(f"INSERT INTO {table} ({', '.join(values[0])}) VALUES {marks}", given)
+        cells = [value for row in values for value in row.values()]
+        db.conn.execute(f"INSERT INTO {table} ({', '.join(values[0])}) VALUES {marks}", cells)
 
 
 def append_numbered(db: Database, table: str, values: Mapping[str, Any]) -> int:

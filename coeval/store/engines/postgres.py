@@ -237,9 +237,9 @@ class PostgresStore:
         """
         with suppress(psycopg.Error, PoolTimeout), self._readers.connection(PING_SECONDS) as connection:
             for table, rows in filled.items():
-                known = connection.execute(KNOWN_ROWS, [table]).fetchone()
+                counted = connection.execute(KNOWN_ROWS, [table]).fetchone()
                 self._filled[table] += rows
-                if known and self._filled[table] > COUNT_AGAIN * known[0]:
+                if counted and self._filled[table] > COUNT_AGAIN * counted[0]:
                     connection.execute(f"ANALYZE {table}")
                     self._filled[table] = 0
 

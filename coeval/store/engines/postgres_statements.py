@@ -120,11 +120,11 @@ class Statements:
             psycopg.Error: it failed, or the connection has ended.
         """
         text, names = number_places(sql)
-        given = [values[name] for name in names] if isinstance(values, Mapping) else list(values)
-        if not given:
+        arguments = [values[name] for name in names] if isinstance(values, Mapping) else list(values)
+        if not arguments:
             result = self._check(self._line.exec_params(text, None))
             return result, name_columns(result)
-        bound = self._values.dump_sequence(given, [PyFormat.AUTO] * len(given))
+        bound = self._values.dump_sequence(arguments, [PyFormat.AUTO] * len(arguments))
         kind = text, self._values.types or ()
         prepared = self._names.get(kind) or self._prepare(kind)
         if prepared:

@@ -50,8 +50,8 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 def can_write(path: Path) -> bool:
     """Return whether a file and its log are writable; True if the file does not exist."""
     effective = os.access in os.supports_effective_ids
-    both = (path, path.parent)
-    return not path.is_file() or all(os.access(one, os.W_OK, effective_ids=effective) for one in both)
+    paths = (path, path.parent)
+    return not path.is_file() or all(os.access(place, os.W_OK, effective_ids=effective) for place in paths)
 
 
 def can_open(path: Path) -> bool:

@@ -173,10 +173,10 @@ def _timed(db: Database, values: dict[str, int], participants: list[Participant]
     saved: dict[int, set[tuple[int, int]]] = {}
 
     def at(person: int, when: str) -> int | None:
-        known = [
+        times = [
             participant.arrival for participant in began.get(person, ()) if participant.joined_at <= when
         ]
-        return known[-1] if known else None
+        return times[-1] if times else None
 
     for row in db.query(STEPS, values):
         if row["arrival"] in events:

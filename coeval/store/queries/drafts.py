@@ -164,8 +164,8 @@ def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:
             quote = Quote(row["quoted"], row["quote_start"], row["quote_end"], QuotePlace(row["place"]))
             of_line.append(quote)
     return tuple(
-        EvaluationRow(RowKind(kind), text, tuple(found), number)
-        for (number, kind, text), found in quotes.items()
+        EvaluationRow(RowKind(kind), text, tuple(places), number)
+        for (number, kind, text), places in quotes.items()
     )
 
 

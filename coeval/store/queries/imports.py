@@ -48,9 +48,9 @@ def add_person(db: Database, batch: int, name: str, group: Group | None = None) 
 
     ``group`` applies only to a new person.
     """
-    known = people.get_person(db, name)
-    if known is not None:
-        return known
+    stored = people.get_person(db, name)
+    if stored is not None:
+        return stored
     person = people.ensure_person(db, name)
     db.table("annotator").update(person.id, {"import_batch": batch})
     if group is not None:
@@ -64,13 +64,13 @@ def count_new_people(db: Database, batch: int) -> int:
 
 def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
     """Return the keys among these that a submission already uses."""
-    known: set[str] = set()
+    stored: set[str] = set()
     for batch in chunks(uids):
         marks = ", ".join("?" * len(batch))
-        known.update(
+        stored.update(
             uid for (uid,) in db.conn.execute(f"SELECT uid FROM submission WHERE uid IN ({marks})", batch)
         )
-    return known
+    return stored
 
 
 def record_submissions(

@@ -150,8 +150,8 @@ def has_interrupted(db: Database, after: int = 0) -> bool:
 def find_abandoned(db: Database, before: int, but: Collection[int] = ()) -> Job | None:
     """Return the oldest abandoned job not in ``but`` that was taken over fewer than ``before`` times."""
     sql = f"SELECT * FROM job WHERE {CUT_OFF} AND takeovers < :before ORDER BY id"
-    found = map(_job, rows(db, sql, {"before": before, **live_since()}))
-    return next((job for job in found if job.id not in but), None)
+    candidates = map(_job, rows(db, sql, {"before": before, **live_since()}))
+    return next((job for job in candidates if job.id not in but), None)
 
 
 def take_over(db: Database, before: int, but: Collection[int] = ()) -> Job | None:

@@ -45,9 +45,9 @@ def count_owners(db: Database, *, besides: int = 0) -> int:
 
 def ensure_person(db: Database, name: str, role: Role = Role.ANNOTATOR) -> Person:
     """Return the person with that name; create them with ``role`` if necessary."""
-    known = get_person(db, name)
-    if known:
-        return known
+    person = get_person(db, name)
+    if person:
+        return person
     return Person(name, role, insert(db, "annotator", name=name, role=role, created_at=now()))
 
 
@@ -59,7 +59,7 @@ def find_alike(db: Database, name: str) -> str | None:
     if get_person(db, name):
         return None
     names = (str(row["name"]) for row in rows(db, "SELECT name FROM annotator ORDER BY id"))
-    return next((known for known in names if known.casefold() == name.casefold()), None)
+    return next((other for other in names if other.casefold() == name.casefold()), None)
 
 
 def ensure_uid(db: Database, person: int) -> str:

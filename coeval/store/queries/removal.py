@@ -70,9 +70,9 @@ def set_aside(
     kept: dict[str, list[dict[str, Any]]] = {"reservation": list(rows(db, finished, [arrival]))}
     reject_finished(db, arrival)
     taken = 0
-    for table, found in _take_out(db, person, study, exam, arrival):
-        kept.setdefault(table, []).extend(found)
-        taken += len(found)
+    for table, removed in _take_out(db, person, study, exam, arrival):
+        kept.setdefault(table, []).extend(removed)
+        taken += len(removed)
     values = {
         "task": study,
         "annotator": person,
@@ -112,10 +112,10 @@ def _take_out(
     where["exam_attempt"] = "annotator = :person AND task = :study AND at >= :since"
     for table, condition in where.items():
         order = " ORDER BY id" if "id" in get_columns(db, table) else ""
-        found = list(rows(db, f"SELECT * FROM {table} WHERE {condition}{order}", values))
-        if found:
+        removed = list(rows(db, f"SELECT * FROM {table} WHERE {condition}{order}", values))
+        if removed:
             db.conn.execute(f"DELETE FROM {table} WHERE {condition}", values)
-            yield table, found
+            yield table, removed
 
 
 def get_aside(db: Database, task: int, person: int) -> Aside | None:
@@ -153,7 +153,7 @@ def put_back(db: Database, aside: Aside) -> int:
     kept: dict[str, list[dict[str, Any]]] = json.loads(row["rows_json"])
     db.conn.executemany(
         "UPDATE reservation SET outcome = 'finished' WHERE annotator = ? AND instance = ? AND outcome = 'rejected'",
-        [(aside.person, one["instance"]) for one in kept.pop("reservation")],
+        [(aside.person, reservation["instance"]) for reservation in kept.pop("reservation")],
     )
     ids: dict[tuple[str, int], int] = {}
     for table in sorted(kept, key=lambda name: name in CHILDREN):

@@ -149,12 +149,12 @@ def record_adjudication(db: Database, decided: Adjudication, by: int) -> None:
 
 def add_suggestion(db: Database, task: int, person: int, instance: int, text: str) -> None:
     """Store a suggested criterion; a person's repeated suggestion for an instance is stored once."""
-    known = scalar(
+    stored = scalar(
         db,
         "SELECT 1 FROM suggestion WHERE task = ? AND annotator = ? AND instance = ? AND text = ?",
         [task, person, instance, text],
     )
-    if not known:
+    if not stored:
         insert(
             db, "suggestion", task=task, annotator=person, instance=instance, text=text, suggested_at=now()
         )
@@ -285,8 +285,8 @@ def get_message(db: Database, task: int, message: int) -> InboxItem | None:
 
 def get_message_answer(db: Database, task: int, annotator: int, instance: int) -> InboxItem | None:
     """Return a person's message on an instance, if it has an answer."""
-    own = f"{_MESSAGES} AND m.annotator = :annotator AND m.instance = :instance"
-    sql = f"SELECT * FROM ({own}) x WHERE {_ANSWERED}"
+    query = f"{_MESSAGES} AND m.annotator = :annotator AND m.instance = :instance"
+    sql = f"SELECT * FROM ({query}) x WHERE {_ANSWERED}"
     row = get_row(db, sql, {"task": task, "annotator": annotator, "instance": instance})
     return _message(row) if row else None
 
@@ -298,8 +298,8 @@ def list_message_answers(db: Database, task: int, annotator: int) -> list[tuple[
         f" ON q.annotator = x.annotator AND q.instance = x.instance WHERE {_ANSWERED}"
         " ORDER BY x.answered_at DESC"
     )
-    found = rows(db, sql, {"task": task, "annotator": annotator})
-    return [(row.pop("turn"), _message(row)) for row in found]
+    answers = rows(db, sql, {"task": task, "annotator": annotator})
+    return [(row.pop("turn"), _message(row)) for row in answers]
 
 
 def add_message_answer(db: Database, message: int, state: InboxState, text: str, by: str) -> None:

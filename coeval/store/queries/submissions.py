@@ -108,8 +108,8 @@ def list_history(
         "SELECT * FROM submission WHERE annotator = ? AND instance = ? AND criterion = ? AND revision < ? "
         "ORDER BY revision DESC LIMIT ?"
     )
-    found = list(rows(db, sql, [annotator, instance, criterion, before, most]))
-    return [submission_of(db, row) for row in reversed(found)]
+    saved = list(rows(db, sql, [annotator, instance, criterion, before, most]))
+    return [submission_of(db, row) for row in reversed(saved)]
 
 
 def get_first_submission(db: Database, annotator: int, instance: int, criterion: int) -> Submission | None:

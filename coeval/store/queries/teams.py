@@ -71,8 +71,8 @@ def is_shared_out(db: Database, task: int, members: Sequence[int]) -> bool:
 
 def list_units(db: Database, task: int) -> list[tuple[int, str]]:
     """Return (instance, document) pairs of a task, in order."""
-    found = rows(db, "SELECT id, document FROM instance WHERE task = ? ORDER BY position", [task])
-    return [(row["id"], row["document"]) for row in found]
+    instances = rows(db, "SELECT id, document FROM instance WHERE task = ? ORDER BY position", [task])
+    return [(row["id"], row["document"]) for row in instances]
 
 
 def list_given(db: Database, task: int, members: Sequence[int]) -> list[tuple[int, int]]:
@@ -92,8 +92,8 @@ def list_judged_by_others(db: Database, task: int, members: Sequence[int]) -> li
 
 def list_with_queue(db: Database, task: int) -> list[int]:
     """Return the people who have a queue in a task."""
-    found = rows(db, "SELECT DISTINCT annotator FROM assignment WHERE task = ?", [task])
-    return [row["annotator"] for row in found]
+    annotators = rows(db, "SELECT DISTINCT annotator FROM assignment WHERE task = ?", [task])
+    return [row["annotator"] for row in annotators]
 
 
 def drop_unopened(db: Database, task: int, annotator: int) -> None:

@@ -55,12 +55,19 @@ def decisions_json(round_: RoundState, tally: Tally) -> Json:
         reason_required=False,
         # no key triggers an action that cannot be undone
         confirm={"label": "Finalise criteria", "keyed": False},
-        rows=[_decision_row(one) for one in tally.proposals],
-        added=[_added_row(one.text, _added_by(one)) for one in tally.added if tally.is_backed(one)],
+        rows=[_decision_row(proposal) for proposal in tally.proposals],
+        added=[
+            _added_row(addition.text, _added_by(addition))
+            for addition in tally.added
+            if tally.is_backed(addition)
+        ],
         left_out=[
-            {"text": one.text, "by": f"added by {one.voters} of {tally.n_ballots}: {one.person}"}
-            for one in tally.added
-            if not tally.is_backed(one)
+            {
+                "text": addition.text,
+                "by": f"added by {addition.voters} of {tally.n_ballots}: {addition.person}",
+            }
+            for addition in tally.added
+            if not tally.is_backed(addition)
         ],
         waiting=tally.waiting,
         voters=tally.n_ballots,

@@ -53,8 +53,8 @@ class CriteriaTab(StudyTab):
         self.parts = parts = build_parts(self.context)
         self.guide, self.cancel = GuideBox(), CancelBox()
         self.others, self.replace = OtherVotesBox(), ReplaceBox()
-        own = [part for part in parts.all() if not isinstance(part, (Form, JobBox))]
-        self.outputs = [*own, *parts.job.outputs, *self.guide.outputs, *self.cancel.outputs]
+        plain_parts = [part for part in parts.all() if not isinstance(part, (Form, JobBox))]
+        self.outputs = [*plain_parts, *parts.job.outputs, *self.guide.outputs, *self.cancel.outputs]
         self.outputs += [*self.others.outputs, *self.replace.outputs]
         chosen = [self.guide.criterion]
         self.on(self.guide.criterion.input, self.on_guide, chosen, self.guide.texts)

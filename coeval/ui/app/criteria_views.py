@@ -106,8 +106,8 @@ def tally_view(tally: Tally | None, open_: bool) -> Node | None:
         el(
             "div.card",
             el("h4", f"Tally · {ballots}{state}"),
-            *(_proposal_tally(one, open_) for one in tally.proposals),
-            *(el("p.added-line", el("span.tag", "added"), f" {one.text}") for one in tally.added),
+            *(_proposal_tally(proposal, open_) for proposal in tally.proposals),
+            *(el("p.added-line", el("span.tag", "added"), f" {addition.text}") for addition in tally.added),
         ),
         el(
             "div.card",

@@ -131,10 +131,10 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
         ahead: bool = False,
     ) -> dict[str, Any]:
         person, aliases = _identify(context, request, slug)
-        known = aliases.reveal("instance", instance) if instance else None
+        revealed = aliases.reveal("instance", instance) if instance else None
         if item:
-            known = review.view_instance(context, person, slug, item).instance.id
-        where = Where(filter, at, known, criterion, move)
+            revealed = review.view_instance(context, person, slug, item).instance.id
+        where = Where(filter, at, revealed, criterion, move)
         if ahead:
             steps_ahead = steps.get_ahead(context, person, slug, where, sheet=bool(sheet))
             if not steps_ahead:
@@ -192,8 +192,8 @@ def _add_marks(router: APIRouter, context: Context) -> None:
         request: Request, slug: str, instance: Named, criterion: Named, before: Named = LARGEST_ID
     ) -> dict[str, Any]:
         person = get_person(context, request)
-        known = steps.get_aliases(context, person, slug).reveal("instance", instance)
-        saved = steps.list_history(context, person, slug, known, criterion, before)
+        revealed = steps.get_aliases(context, person, slug).reveal("instance", instance)
+        saved = steps.list_history(context, person, slug, revealed, criterion, before)
         return {"versions": history_json(saved), "more": bool(saved) and saved[0].revision > 1}
 
     @router.post("/answers")
@@ -207,8 +207,8 @@ def _add_marks(router: APIRouter, context: Context) -> None:
     @router.post("/suggestions")
     def post_suggestion(request: Request, slug: str, payload: SuggestionPayload) -> dict[str, Any]:
         person = get_person(context, request)
-        known = steps.get_aliases(context, person, slug).reveal("instance", payload.instance)
-        steps.suggest_criterion(context, person, slug, known, payload.text)
+        revealed = steps.get_aliases(context, person, slug).reveal("instance", payload.instance)
+        steps.suggest_criterion(context, person, slug, revealed, payload.text)
         return {"suggested": True}
 
 
@@ -249,7 +249,7 @@ def _save_sheet(context: Context, request: Request, slug: str, payload: SheetPay
     person, aliases = _identify(context, request, slug)
     sent = [_reveal(aliases, evaluation) for evaluation in payload.evaluations]
     here = Where(payload.filter, instance=sent[0].instance, criterion=sent[0].criterion)
-    first = any(one.first for one in sent)
+    first = any(payload.first for payload in sent)
     onward = here if first else replace(here, move=Move.NEXT_SHEET)
     return _save_and_open(context, person, slug, sent, (here, onward), aliases, sheet=True)
 

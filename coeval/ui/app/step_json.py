@@ -277,9 +277,9 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
     if score is None:
         score = _empty_score_row()
         rows.insert(min(1, len(rows)), score)
-    elif score["action"] is None and draft is not None and (given := _score_before(step, draft)) is not None:
+    elif score["action"] is None and draft is not None and (before := _score_before(step, draft)) is not None:
         # the score stands until the person changes it
-        score["action"] = Action.APPROVE if given == draft.score else Action.REVISE
+        score["action"] = Action.APPROVE if before == draft.score else Action.REVISE
     return rows
 
 

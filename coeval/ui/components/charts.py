@@ -68,8 +68,8 @@ def forest(
     """
     import altair as alt
 
-    found = frame[["value", "low", "high"]].to_numpy(dtype=float)
-    reach = [*domain, *found[~np.isnan(found)]]
+    limits = frame[["value", "low", "high"]].to_numpy(dtype=float)
+    reach = [*domain, *limits[~np.isnan(limits)]]
     names = names_axis("label", list(frame["label"]))
     marked: dict[str, Any] = {"tickCount": 5}
     marks = pd.DataFrame({"value": list((lines or {}).values()), "name": list(lines or {})})

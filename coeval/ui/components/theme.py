@@ -85,11 +85,11 @@ def round_reach(values: Any) -> tuple[float, float, list[float]]:
     >>> round_reach([2.4, 3.1, float("nan"), 4.2])
     (2.0, 4.5, [2.0, 2.5, 3.0, 3.5, 4.0, 4.5])
     """
-    found = np.asarray(values, dtype=float).ravel()
-    found = found[~np.isnan(found)]
-    if not len(found):
+    numbers = np.asarray(values, dtype=float).ravel()
+    numbers = numbers[~np.isnan(numbers)]
+    if not len(numbers):
         return 0.0, 1.0, [0.0, 1.0]
-    low, high = float(found.min()), float(found.max())
+    low, high = float(numbers.min()), float(numbers.max())
     step = _round_step((high - low) / 4 if high > low else max(abs(high), 1.0) / 4)
     first, last = math.floor(low / step), math.ceil(high / step)
     ticks = [round(k * step, 10) for k in range(first, max(last, first + 1) + 1)]
@@ -104,18 +104,18 @@ def axis_ticks(values: Any, *, log: bool = False) -> list[float]:
     >>> axis_ticks([1, 5, 10])
     [1.0, 5.0, 10.0]
     """
-    found = np.asarray(values, dtype=float)
-    found = found[~np.isnan(found)]
-    if not len(found) or found.min() == found.max():
-        return sorted({float(value) for value in found})
-    low, high = float(found.min()), float(found.max())
+    numbers = np.asarray(values, dtype=float)
+    numbers = numbers[~np.isnan(numbers)]
+    if not len(numbers) or numbers.min() == numbers.max():
+        return sorted({float(value) for value in numbers})
+    low, high = float(numbers.min()), float(numbers.max())
     if log:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         between = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
         near = 0.06 * math.log(high / low)
         inner = [x for x in between if math.log(x / low) > near and math.log(high / x) > near]
     else:
-        _, _, steps = round_reach(found)
+        _, _, steps = round_reach(numbers)
         inner = [x for x in steps if min(x - low, high - x) > 0.06 * (high - low)]
     return [low, *inner, high]
 

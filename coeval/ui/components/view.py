@@ -68,7 +68,7 @@ def table_of(items: Iterable[T], columns: Mapping[str, Callable[[T], Node | None
     >>> len(table_of([1, 2], {"Number": str, "Half": lambda n: f"{n / 2:.1f}"})["children"][1]["children"])
     2
     """
-    return table(list(columns), [[cell(one) for cell in columns.values()] for one in items])
+    return table(list(columns), [[cell(item) for cell in columns.values()] for item in items])
 
 
 def scrolling(name: str, node: Node) -> dict[str, Any]:

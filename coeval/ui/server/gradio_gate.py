@@ -97,8 +97,8 @@ class GradioGate:
     def _has(self, method: str, path: str) -> bool:
         if self.takes_files and UPLOADS.get(method) == path:
             return True
-        known = READ if method in ("GET", "HEAD") else WRITE if method == "POST" else None
-        return bool(known and known.fullmatch(path))
+        routes = READ if method in ("GET", "HEAD") else WRITE if method == "POST" else None
+        return bool(routes and routes.fullmatch(path))
 
     def _check_event(self, body: bytes, scope: Scope) -> Response | None:
         """Refuse an event unknown to Gradio, or one with a file that may not be sent."""

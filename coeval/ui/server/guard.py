@@ -168,9 +168,9 @@ def build_policy(hosts: Sequence[str]) -> str:
     >>> build_policy(["a.example.org"]).split("; ")[3]
     "img-src 'self' data: blob: https://a.example.org"
     """
-    own = "img-src 'self' data: blob:"
+    sources = "img-src 'self' data: blob:"
     return HEADERS["Content-Security-Policy"].replace(
-        own, " ".join([own, *(f"https://{one}" for one in hosts)])
+        sources, " ".join([sources, *(f"https://{host}" for host in hosts)])
     )
 
 

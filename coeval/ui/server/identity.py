@@ -192,9 +192,9 @@ def check_refusal(error: str) -> None:
             )
         )
     if error:
-        known = f" ({error})" if re.fullmatch("[a-z_]{1,40}", error) else ""
+        code = f" ({error})" if re.fullmatch("[a-z_]{1,40}", error) else ""
         raise NotAllowedError(
-            tr("Hugging Face did not sign you in{known}: try again in a moment.", known=known)
+            tr("Hugging Face did not sign you in{known}: try again in a moment.", known=code)
         )
 
 
@@ -223,8 +223,8 @@ def _asking(oauth: OAuth, redirect_uri: str) -> Iterator[OAuth2Client]:
 
 
 def _endpoint(client: OAuth2Client, oauth: OAuth, name: str) -> str:
-    known = _read(client, f"{oauth.provider}/.well-known/openid-configuration", withhold_token=True)
-    address = known.get(name)
+    configuration = _read(client, f"{oauth.provider}/.well-known/openid-configuration", withhold_token=True)
+    address = configuration.get(name)
     if not isinstance(address, str):
         raise NotAllowedError(tr(AGAIN))
     return address

@@ -88,10 +88,10 @@ class Way:
 def list_ways(context: Context, **query: str) -> list[Way]:
     """Return the other languages of a page outside studies; none if all studies share one language."""
     in_use = list_in_use(context)
-    known = list_languages()
+    languages = list_languages()
     codes = {*in_use, SOURCE} if in_use != [SOURCE] else set()
-    given = {name: value for name, value in query.items() if value}
+    values = {name: value for name, value in query.items() if value}
     return [
-        Way(code, known[code].name, known[code].direction, urlencode({"lang": code, **given}))
+        Way(code, languages[code].name, languages[code].direction, urlencode({"lang": code, **values}))
         for code in sorted(codes - {get_spoken().code})
     ]

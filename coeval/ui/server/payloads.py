@@ -205,11 +205,11 @@ def explain(errors: list[Mapping[str, Any]]) -> str:
         case "missing":
             said = tr("{name} is missing: reload the page and try again.", name=name)
         case _:
-            given = repr(first.get("input"))[:40]
+            value = repr(first.get("input"))[:40]
             said = tr(
                 "{name} is {given}, which is not valid: reload the page and try again.",
                 name=name,
-                given=given,
+                given=value,
             )
     return where + said
 

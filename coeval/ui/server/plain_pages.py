@@ -25,10 +25,10 @@ files, three instead of sixty. Node is not needed to run the app.
 
 
 def _hash_bundle() -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(BUNDLE.iterdir()):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:12]
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 VERSION = _hash_bundle()

@@ -195,13 +195,13 @@ async def read_body(
     """
     announced = headers.get("content-length", "")
     size = int(announced) if announced.isascii() and announced.isdigit() and len(announced) < 20 else 0
-    limit, more, known = STRANGER_BYTES, True, False
+    limit, more, signed_in = STRANGER_BYTES, True, False
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
             while True:
-                if size > limit and not known:
-                    limit, known = limit_of(path, get_role()), True
+                if size > limit and not signed_in:
+                    limit, signed_in = limit_of(path, get_role()), True
                 if size > limit:
                     raise TooLargeError
                 if not more:
@@ -336,16 +336,16 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _count_waiting(self) -> int:
         """Return how many bytes of answers the client has not acknowledged, as far as the system knows."""
-        own: int = self.transport.get_write_buffer_size()
+        buffered: int = self.transport.get_write_buffer_size()
         connection = self.transport.get_extra_info("socket")
         if fcntl is None or connection is None:
-            return own
+            return buffered
         try:
             # system buffers hide for minutes whether a slow client is still reading
             held = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
         except OSError:
-            return own
-        return own + int.from_bytes(held, sys.byteorder)
+            return buffered
+        return buffered + int.from_bytes(held, sys.byteorder)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -403,7 +403,7 @@ def _reset(transport: asyncio.Transport) -> None:
 
 def _is_in(address: str, networks: Sequence[Any]) -> bool:
     try:
-        known = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return False
-    return any(known in network for network in networks)
+    return any(parsed in network for network in networks)

@@ -162,8 +162,8 @@ def check_next(next: str) -> str:
     if NEXT.fullmatch(next):
         return next
     page = PAGE.fullmatch(next)
-    given = [(name, text) for name, text in parse_qsl(page[2]) if name in PLACES] if page else []
-    return f"{page[1]}?{urlencode(given)}" if page and given else ""
+    places = [(name, text) for name, text in parse_qsl(page[2]) if name in PLACES] if page else []
+    return f"{page[1]}?{urlencode(places)}" if page and places else ""
 
 
 def _signed_out(context: Context, base: str = "") -> Response:
@@ -314,10 +314,10 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
 
 def _invitation_page(context: Context, token: str, error: str = "", name: str = "") -> Response:
     invitation = accounts.get_invitation(context, token)
-    known = invitation.person.name if invitation.person else ""
+    invited = invitation.person.name if invitation.person else ""
     lead = (
-        tr("Choose a new password, {name}.", name=known)
-        if known
+        tr("Choose a new password, {name}.", name=invited)
+        if invited
         else tr(INVITED[invitation.role], name=invitation.created_by)
     )
     return render_page(
@@ -327,7 +327,7 @@ def _invitation_page(context: Context, token: str, error: str = "", name: str = 
         base="../",
         lead=lead,
         token=token,
-        name=known or name,
+        name=invited or name,
         error=error,
         ways=list_ways(context),
     )
@@ -335,15 +335,15 @@ def _invitation_page(context: Context, token: str, error: str = "", name: str = 
 
 def _add_huggingface(app: FastAPI, context: Context) -> None:
     settings = context.settings
-    known = settings.oauth
-    assert known is not None
+    oauth = settings.oauth
+    assert oauth is not None
     redirect_uri = f"{settings.public_url}/login/callback"
 
     @app.get("/login/huggingface")
     def begin_login(next: str = "") -> Response:
         ticket = identity.build_ticket()
         try:
-            answer = RedirectResponse(identity.build_authorize_url(known, ticket, redirect_uri), 303)
+            answer = RedirectResponse(identity.build_authorize_url(oauth, ticket, redirect_uri), 303)
         except CoevalError as error:
             return _sign_in_page(context, tell(error), base="../")
         set_cookie(settings, answer, TICKET, f"{ticket}.{check_next(next)}", TICKET_SECONDS)
@@ -356,7 +356,7 @@ def _add_huggingface(app: FastAPI, context: Context) -> None:
         old = read_session(context, request)
         try:
             identity.check_refusal(error)
-            profile = identity.get_profile(known, f"{state_}.{verifier}", state, code, redirect_uri)
+            profile = identity.get_profile(oauth, f"{state_}.{verifier}", state, code, redirect_uri)
             answer = _let_in(
                 context,
                 lambda: accounts.sign_in_by_huggingface(context, profile, old_token=old),

@@ -141,9 +141,9 @@ class CrowdPeopleBox(LoadedPanel):
             "page": [page, count_pages(rows)],
             "reviews": reviews_view(waiting),
             "returning": returning_view(asked),
-            "request": [(f"{one.name}, number {one.number}", one.id) for one in asked],
+            "request": [(f"{request.name}, number {request.number}", request.id) for request in asked],
             "who": list_choices(
-                [one for one, _ in waiting] + [row.participant for row in shown], seen.people
+                [participant for participant, _ in waiting] + [row.participant for row in shown], seen.people
             ),
         }
 
@@ -175,7 +175,7 @@ class CrowdPeopleBox(LoadedPanel):
         waiting = _waiting(self.context, person, slug, text)
         if not waiting:
             raise InputError("Nobody waits for a decision.")
-        choices = list_choices([one for one, _ in waiting], ())
+        choices = list_choices([participant for participant, _ in waiting], ())
         return gr.Dropdown(choices, value=[chosen for _, chosen in choices])
 
     def on_decision(
@@ -216,17 +216,17 @@ def list_choices(shown: Sequence[Participant], everybody: Iterable[Row]) -> list
 
     The value is then the person's name, #, and the submission's id; 0 is all of them.
     """
-    submissions: dict[str, dict[int, Participant]] = {one.name: {} for one in shown}
-    for one in (*shown, *(row.participant for row in everybody)):
-        if one.name in submissions:
-            submissions[one.name][one.arrival] = one
+    submissions: dict[str, dict[int, Participant]] = {participant.name: {} for participant in shown}
+    for participant in (*shown, *(row.participant for row in everybody)):
+        if participant.name in submissions:
+            submissions[participant.name][participant.arrival] = participant
     choices = []
     for name, theirs in submissions.items():
         several = len(theirs) > 1
-        for arrival, one in theirs.items():
-            where = f", study {one.study}" if several and one.study else ""
+        for arrival, participant in theirs.items():
+            where = f", study {participant.study}" if several and participant.study else ""
             value = f"{name}#{arrival}" if several else name
-            choices.append((f"{name} ({str(one.state).replace('_', ' ')}{where})", value))
+            choices.append((f"{name} ({str(participant.state).replace('_', ' ')}{where})", value))
         if several:
             choices.append((f"{name} (all {len(theirs)} submissions)", f"{name}#0"))
     return choices
@@ -240,8 +240,10 @@ def _waiting(
 
 
 def _decide(context: Context, person: Person, slug: str, name: str, who: list[str], comment: str) -> None:
-    chosen = [SUBMISSION.fullmatch(one) for one in who]
-    names = list(dict.fromkeys(one["name"] if one else text for one, text in zip(chosen, who, strict=True)))
+    chosen = [SUBMISSION.fullmatch(text) for text in who]
+    names = list(
+        dict.fromkeys(match["name"] if match else text for match, text in zip(chosen, who, strict=True))
+    )
     if name in ("admit", "refuse"):
         plans.decide(context, person, slug, names, name == "admit", comment=comment)
         return

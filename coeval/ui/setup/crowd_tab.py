@@ -82,8 +82,8 @@ class CrowdTab(Tab):
             keys, set_keys = _build_keys()
         # a clock in a hidden column does not tick, so the people are not in the form's
         self.people = CrowdPeopleBox(self.context, self.task)
-        own = [self.off, self.form, self.status, self.estimate, *self.fields.inputs, *self.asks.values()]
-        self.outputs = [*own, *self.people.outputs]
+        parts = [self.off, self.form, self.status, self.estimate, *self.fields.inputs, *self.asks.values()]
+        self.outputs = [*parts, *self.people.outputs]
         self._wire_sure()
         self.on(set_keys.click, self.on_keys, [keys])
         self.on(use.click, self.on_use, outputs=[self.off, self.form])
@@ -128,9 +128,12 @@ class CrowdTab(Tab):
                 **self.people.load(person, slug),
             }
         plan = plans.get_plan(self.context, person, slug)
-        known = tasks.list_tasks(self.context, person)
-        exam = next((task.slug for task in known if plan and task.id == plan.exam), "")
-        tests = [NO_EXAM, *((f"{task.name} ({task.slug})", task.slug) for task in known if task.slug != slug)]
+        listed = tasks.list_tasks(self.context, person)
+        exam = next((task.slug for task in listed if plan and task.id == plan.exam), "")
+        tests = [
+            NO_EXAM,
+            *((f"{task.name} ({task.slug})", task.slug) for task in listed if task.slug != slug),
+        ]
         secret = plans.get_link(self.context, person, slug) if plan else ""
         show, stands = self.fields.show, plan or NEW
         shows = plan is not None or bool(note)
@@ -192,7 +195,7 @@ class CrowdTab(Tab):
         return {
             self.sure: gr.Column(visible=True),
             self.question: el("div", *(el("p", text) for text in said)),
-            **{button: gr.Button(visible=one is state) for one, button in self.yes.items()},
+            **{button: gr.Button(visible=target is state) for target, button in self.yes.items()},
         }
 
     def on_leave(self, person: Person, slug: str) -> Update:

@@ -96,8 +96,8 @@ def is_meant(participant: Participant, text: str) -> bool:
     """Return whether a search matches this submission by name or by an id of the service."""
     sought = text.strip().casefold()
     return any(
-        sought in known.casefold()
-        for known in (participant.name, participant.service_id, participant.study, participant.session)
+        sought in name.casefold()
+        for name in (participant.name, participant.service_id, participant.study, participant.session)
     )
 
 
@@ -161,7 +161,9 @@ def returning_view(asked: list[ReturnRequest]) -> Node | None:
     """Return the requests of people to be let in as earlier participants."""
     if not asked:
         return None
-    cells = [[one.name, one.number, one.asked_at[:16].replace("T", " ")] for one in asked[:PAGE]]
+    cells = [
+        [request.name, request.number, request.asked_at[:16].replace("T", " ")] for request in asked[:PAGE]
+    ]
     who = plural(len(asked), "browser asks", "browsers ask")
     return el(
         "div",

@@ -86,7 +86,7 @@ class HostingTab(Tab):
         self.on(take.click, self.on_take, outputs=[self.kept])
         kinds = [*load_parts("boxes", "hosting"), ImagesBox]
         self.boxes: list[LoadedPanel] = [kind(self.context, self.task) for kind in kinds]
-        self.outputs = [self.kept, *(one for box in self.boxes for one in box.outputs)]
+        self.outputs = [self.kept, *(output for box in self.boxes for output in box.outputs)]
 
     def load(self, person: Person, slug: str) -> Update:
         loaded: dict[Any, Any] = {self.kept: _view(replication.get_snapshots(self.context, person))}
@@ -113,7 +113,7 @@ def _view(state: SnapshotState) -> Node:
         "div.card",
         el("h4", "Snapshots"),
         el("p.error", state.lost) if state.lost else "",
-        table(head, [_row(one) for one in state.places]),
+        table(head, [_row(place) for place in state.places]),
         el("p.note", LAST_CHANGES, f" The lineage of this study is {state.lineage}."),
         *[
             el("p", f"A place also holds snapshots of {name}, which are kept but not used. "

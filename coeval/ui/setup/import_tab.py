@@ -93,9 +93,9 @@ class ImportTab(Tab):
             self.on(event, self.on_choice, choices, [self.new_task, *listed], trigger_mode="always_last")
         texts = [self.into, self.name, self.description, self.criteria, self.empty, self.scale]
         done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.judge, self.task]
-        given = [*chosen, self.origin, *texts, self.seen, self.roles]
-        self.on(self.go.click, self.on_import, given, done)
-        imported = self.on(self.judge.click, self.on_import, given, done)
+        inputs = [*chosen, self.origin, *texts, self.seen, self.roles]
+        self.on(self.go.click, self.on_import, inputs, done)
+        imported = self.on(self.judge.click, self.on_import, inputs, done)
         imported.then(None, js=GO_ON)
 
     def _build_form(self) -> None:
@@ -140,12 +140,12 @@ class ImportTab(Tab):
 
     def load(self, person: Person, slug: str) -> Update:
         listed = {task.slug: task for task in tasks.list_tasks(self.context, person)}
-        own = [(f"{listed[slug].name} (the task chosen above)", CHOSEN)] if slug in listed else []
-        new = not own or bool(listed[slug].origin)  # nobody wants to import into the demo
+        current = [(f"{listed[slug].name} (the task chosen above)", CHOSEN)] if slug in listed else []
+        new = not current or bool(listed[slug].origin)  # nobody wants to import into the demo
         only_examples = bool(listed) and all(task.origin for task in listed.values())
-        sources = list_sources(self.context, person, slug) if own else ()
+        sources = list_sources(self.context, person, slug) if current else ()
         return {
-            self.into: gr.Radio([*own, ("A new task", NEW)], value=NEW if new else CHOSEN),
+            self.into: gr.Radio([*current, ("A new task", NEW)], value=NEW if new else CHOSEN),
             self.new_task: gr.Column(visible=new),
             self.sources: examples_view() if only_examples else sources_view(sources),
         }
@@ -192,8 +192,8 @@ class ImportTab(Tab):
 
     def _known(self, person: Person, slug: str, into: str | None) -> dict[str, Column]:
         """Return the columns that the task already has, with chosen roles."""
-        known = list_columns(self.context, person, slug) if into == CHOSEN and slug else []
-        return {column.name: column for column in known if not column.is_open}
+        columns = list_columns(self.context, person, slug) if into == CHOSEN and slug else []
+        return {column.name: column for column in columns if not column.is_open}
 
     def list_roles(
         self,
@@ -262,17 +262,17 @@ class ImportTab(Tab):
             mapping = {field: mapped.get(field, "") for field in FIELDS if field in fields}
             mapping |= {field: mapped[field] for field in ("annotator", "scores") if mapped.get("scores")
                         and field in mapped}  # fmt: skip
-            known = self._known(person, slug, into)
+            columns = self._known(person, slug, into)
             roles = {
                 column.name: _role(column, mapped, chosen)
                 for column in further_columns(seen, mapped)
-                if column.name not in known
+                if column.name not in columns
             }
             if seen and (len(seen.columns) > MAX_COLUMNS or "scores" in mapping):  # the rest is left out
                 roles = {name: what for name, what in roles.items() if what is not ColumnRole.HIDDEN}
                 mapping |= {"context": "\n".join(roles)} if roles else {}
             task, texts = self._target(person, slug, into, name or "", description or "")
-            given = ImportOptions(
+            options = ImportOptions(
                 format="auto" if origin else format or "auto",
                 mapping=mapping,
                 roles=roles,
@@ -284,10 +284,10 @@ class ImportTab(Tab):
             )
             if origin:
                 place = next(place for place in self.places if place.fits(origin))
-                report = place.import_from(person, origin, task, given)
+                report = place.import_from(person, origin, task, options)
             else:
                 with _gathered(paths or []) as gathered, on_sheet(gathered, sheet or "") as path:
-                    report = import_file(self.context, person, path, task, given)
+                    report = import_file(self.context, person, path, task, options)
             return self._done(person, report)
         except CoevalError as error:
             return {self.note: refused_view(error, "Nothing was imported")}
@@ -331,8 +331,8 @@ class ImportTab(Tab):
 def list_choices(detected: str = "") -> list[tuple[str, str]]:
     """Return the menu of formats; its first entry names the format that the content of the file showed."""
     titles = {each.name: each.title for each in list_formats()}
-    found = f"{titles[detected]} (detected)" if detected in titles else "Detected from the content"
-    return [(found, "auto"), *((title, name) for name, title in titles.items())]
+    detected_title = f"{titles[detected]} (detected)" if detected in titles else "Detected from the content"
+    return [(detected_title, "auto"), *((title, name) for name, title in titles.items())]
 
 
 def _role(column: Column, mapped: Mapping[str, str], chosen: Mapping[str, str]) -> ColumnRole:

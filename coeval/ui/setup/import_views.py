@@ -57,7 +57,7 @@ def further_columns(seen: Preview | None, mapped: Mapping[str, str]) -> list[Col
 def role_rows(
     seen: Preview | None,
     mapped: Mapping[str, str],
-    known: Mapping[str, Column],
+    columns: Mapping[str, Column],
     chosen: Mapping[str, str],
 ) -> list[RoleRow]:
     """Return a row for every column of the file: the field that is read from it, or its role.
@@ -73,12 +73,12 @@ def role_rows(
         example = shorten(next(filter(None, _cells(seen, name)), ""), EXAMPLE)
         if name in fields:
             rows.append(RoleRow(name, example, fields[name]))
-        elif name in known:
-            rows.append(RoleRow(name, example, fixed=f"{known[name].role}, as chosen for the task"))
+        elif name in columns:
+            rows.append(RoleRow(name, example, fixed=f"{columns[name].role}, as chosen for the task"))
         else:
             role = further[name].role if name in further else ColumnRole.HIDDEN
-            given = chosen.get(name)
-            rows.append(RoleRow(name, example, given if isinstance(given, ColumnRole) else role))
+            chosen_role = chosen.get(name)
+            rows.append(RoleRow(name, example, chosen_role if isinstance(chosen_role, ColumnRole) else role))
     return rows
 
 

@@ -63,9 +63,9 @@ class InviteBox(Panel):
         """Return the open links."""
         return {self.open_links: _links(accounts.list_invitations(self.context, person))}
 
-    def on_invite(self, person: Person, slug: str, role: str | None, known: str | None) -> list[Node]:
+    def on_invite(self, person: Person, slug: str, role: str | None, member: str | None) -> list[Node]:
         token = accounts.invite(
-            self.context, person, Role(role or Role.ANNOTATOR), name=(known or "").strip()
+            self.context, person, Role(role or Role.ANNOTATOR), name=(member or "").strip()
         )
         return [
             build_link(self.context.settings, token),
@@ -75,8 +75,8 @@ class InviteBox(Panel):
     def on_revoke(self, person: Person, slug: str, key: str | None) -> Node:
         return _links(accounts.revoke_invitation(self.context, person, key or ""))
 
-    def on_end(self, person: Person, slug: str, known: str | None) -> Node:
-        name = (known or "").strip()
+    def on_end(self, person: Person, slug: str, member: str | None) -> Node:
+        name = (member or "").strip()
         n = sessions.end_sessions(self.context, person, name)
         return el("p.note", f"{plural(n, 'session')} of {name} ended.")
 
@@ -124,9 +124,13 @@ class TeamBox(Panel):
     def show(self, person: Person, slug: str, members: Sequence[Member]) -> Update:
         """Return the box for a task; ``members`` are the people to choose from."""
         team = get_team(self.context, person, slug) if slug else Team()
-        known = [one.person.name for one in members if not one.disabled_at or one.person.name in team.members]
+        names = [
+            member.person.name
+            for member in members
+            if not member.disabled_at or member.person.name in team.members
+        ]
         return {
-            self.names: gr.Dropdown(known, value=list(team.members)),
+            self.names: gr.Dropdown(names, value=list(team.members)),
             self.per_instance: team.per_instance,
             self.state: _state_view(team),
         }
@@ -193,7 +197,7 @@ class PeopleTab(Tab):
         with gr.Column(elem_classes="card"):
             View(el("h4", "Role and account"))
             self.name = gr.Dropdown([], label="Who", elem_id="role-name")
-            role = gr.Radio([str(one) for one in Role], label="Role", elem_id="role-role")
+            role = gr.Radio([str(role_name) for role_name in Role], label="Role", elem_id="role-role")
             give = gr.Button("Set the role", elem_id="role-save")
             View(
                 el("p.note", "Owners set up and decide. Researchers see statistics and exports. Annotators vote "
@@ -211,7 +215,7 @@ class PeopleTab(Tab):
         with gr.Column(elem_classes="card"):
             View(el("h4", "Groups"))
             self.several = gr.Dropdown([], label="Who", multiselect=True, elem_id="group-names")
-            group = gr.Radio([str(one) for one in Group], label="Group", elem_id="group-group")
+            group = gr.Radio([str(group_name) for group_name in Group], label="Group", elem_id="group-group")
             put = gr.Button("Set the group", elem_id="group-save")
             View(
                 el("p.note", "The tally, the statistics and the exports count people by group. People who come by a "
@@ -223,15 +227,17 @@ class PeopleTab(Tab):
 
     def load(self, person: Person, slug: str) -> Update:
         # people who cannot sign in come last, because the examples have many
-        members = sorted(sessions.list_members(self.context, person), key=lambda one: bool(one.disabled_at))
+        members = sorted(
+            sessions.list_members(self.context, person), key=lambda member: bool(member.disabled_at)
+        )
         progress = tasks.list_progress(self.context, person, slug) if slug else []
-        known = [(f"{one.person.name} ({one.person.role})", one.person.name) for one in members]
+        choices = [(f"{member.person.name} ({member.person.role})", member.person.name) for member in members]
         return {
             self.progress: _progress_view(members, progress),
             self.export: _export_view(slug) if slug else None,
             self.address: self._address_view(slug),
-            self.name: gr.Dropdown(known),
-            self.several: gr.Dropdown(known),
+            self.name: gr.Dropdown(choices),
+            self.several: gr.Dropdown(choices),
             **self.team.show(person, slug, members),
             **self.invitations.show(person),
         }
@@ -285,8 +291,8 @@ def _need_person(name: str | None) -> str:
 def _progress_view(members: list[Member], rows: list[dict[str, Any]]) -> Node:
     by_name = {row["name"]: row for row in rows}
     saved = {row["name"] for row in rows if row["last_save"]}
-    away = [one for one in members if one.disabled_at and one.person.name not in saved]
-    here = [one for one in members if one not in away]
+    away = [member for member in members if member.disabled_at and member.person.name not in saved]
+    here = [member for member in members if member not in away]
     return el(
         "div.card",
         el("h4", "People and progress"),
@@ -306,7 +312,7 @@ def _progress_view(members: list[Member], rows: list[dict[str, Any]]) -> Node:
 
 
 def _people_table(members: list[Member], by_name: dict[str, dict[str, Any]]) -> Node:
-    cells = [_progress_row(one, by_name.get(one.person.name)) for one in members]
+    cells = [_progress_row(member, by_name.get(member.person.name)) for member in members]
     head = ["Name", "Role", "Group", "Finished", "Flagged", "Last save (UTC)"]
     return el("div.scroll", table(head, cells))
 

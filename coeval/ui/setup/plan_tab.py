@@ -73,28 +73,28 @@ class PlanTab(Tab):
             with gr.Row(elem_classes="actions"):
                 declare = gr.Button("Declare the rule", elem_id="rule-declare", scale=0, min_width=180)
             self.standing = View(elem_id="rule-view")
-        given = [self.first, self.second, within, self.documents]
-        self.on(declare.click, self.on_declare, given, self.standing)
+        inputs = [self.first, self.second, within, self.documents]
+        self.on(declare.click, self.on_declare, inputs, self.standing)
 
     def load(self, person: Person, slug: str) -> Update:
         if not slug:
             return {self.planned: el("p.note", "Describe a task first, under Tasks."), self.standing: None}
         systems = planning.list_plan_systems(self.context, person, slug)
-        known = planning.get_planning(self.context, person, slug, Wanted())
+        plans = planning.get_planning(self.context, person, slug, Wanted())
         pair = [*systems, None, None]
         return {
-            self.planned: plan_view(known),
-            self.standing: standing_view(known),
+            self.planned: plan_view(plans),
+            self.standing: standing_view(plans),
             self.first: gr.Dropdown(systems, value=pair[0]),
             self.second: gr.Dropdown(systems, value=pair[1]),
-            self.documents: max(1, known.rules[0].planned if known.rules else known.documents),
+            self.documents: max(1, plans.rules[0].planned if plans.rules else plans.documents),
         }
 
     def on_plan(self, person: Person, slug: str, width: float | None, points: float | None) -> list[Node]:
         wanted = Wanted(_number(width, "a width"), _number(points, "a difference"))
-        known = planning.get_planning(self.context, person, need_task(slug), wanted)
+        plans = planning.get_planning(self.context, person, need_task(slug), wanted)
         tell_done("The plan uses these numbers.")
-        return [plan_view(known), standing_view(known)]
+        return [plan_view(plans), standing_view(plans)]
 
     def on_declare(
         self, person: Person, slug: str, first: str | None, second: str | None, width: float | None,
@@ -116,14 +116,14 @@ def _number(value: float | None, what: str) -> float:
     return float(value)
 
 
-def plan_view(known: Planning) -> Node:
+def plan_view(plans: Planning) -> Node:
     """Return the plan in sentences, and the pairs of systems as a table."""
-    plan, pairs = known.plan, len(known.plan.differences)
+    plan, pairs = plans.plan, len(plans.plan.differences)
     lines = list(tell_plan(plan, differences=pairs <= 1))
     rows = [
-        [pair.a, pair.b, f"{float(pair.value):+.2f}", _needed(one.told), _needed(one.width)]
-        for one in plan.differences
-        for pair in (one.difference,)
+        [pair.a, pair.b, f"{float(pair.value):+.2f}", _needed(difference.told), _needed(difference.width)]
+        for difference in plan.differences
+        for pair in (difference.difference,)
     ]
     points = f"{plan.wanted.points:g} points"
     head = [
@@ -143,10 +143,10 @@ def _needed(needed: Needed) -> str:
     return f"{needed.documents:,} ({needed.low or 0:,} to {needed.high or 0:,})"
 
 
-def standing_view(known: Planning) -> Node:
+def standing_view(plans: Planning) -> Node:
     """Return the state of the study under its rule, and the earlier rules."""
-    lines = [el("p", line) for line in tell_progress(known.progress, known.rules)]
-    before = [el("li", tell_rule(rule)) for rule in known.rules[1:]]
+    lines = [el("p", line) for line in tell_progress(plans.progress, plans.rules)]
+    before = [el("li", tell_rule(rule)) for rule in plans.rules[1:]]
     return el(
         "div", *lines, el("details", el("summary", "Earlier rules"), el("ul", *before)) if before else ""
     )

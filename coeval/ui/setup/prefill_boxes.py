@@ -67,7 +67,10 @@ class PresetBox(Panel):
 
     def on_take(self, person: Person, slug: str, name: str | None) -> Node:
         established = establish_preset(self.context, person, need_task(slug), name or "")
-        members = (el("li", f"{one.name}, {one.scale}: {one.text}") for one in established.criteria)
+        members = (
+            el("li", f"{criterion.name}, {criterion.scale}: {criterion.text}")
+            for criterion in established.criteria
+        )
         return el(
             "div.notes", el("p", f"Criteria set {established.version} is in force:"), el("ul", *members)
         )
@@ -236,32 +239,35 @@ def _runs_view(runs: Counted) -> Node | None:
     )
 
 
-def _table_of(found: list[DraftAnswer], rung: str) -> Node:
+def _table_of(answers: list[DraftAnswer], rung: str) -> Node:
     heads = ["Instance", "Criterion", "Attempt", "Score", "Reason, and the model’s answer"]
-    rows = [[one.instance, one.criterion, str(one.attempt), _score(one), _why(one)] for one in found]
+    rows = [
+        [answer.instance, answer.criterion, str(answer.attempt), _score(answer), _why(answer)]
+        for answer in answers
+    ]
     special = {UNSCORED: "without a score", NO_RUNG: "from another tool"}
     said = special.get(rung, f"obtained by “{rung}”")
     more = (
         f"The first {MOST_LISTED} are listed; drafts.csv in the export has all."
-        if len(found) == MOST_LISTED
+        if len(answers) == MOST_LISTED
         else ""
     )
     return el(
         "div",
-        el("p.note", f"{plural(len(found), 'draft')} {said}. {more}".strip()),
+        el("p.note", f"{plural(len(answers), 'draft')} {said}. {more}".strip()),
         el("div.scroll", table(heads, rows)),
     )
 
 
-def _score(one: DraftAnswer) -> str:
-    return "none" if one.score is None else f"{round(one.score, 2):g}"
+def _score(answer: DraftAnswer) -> str:
+    return "none" if answer.score is None else f"{round(answer.score, 2):g}"
 
 
-def _why(one: DraftAnswer) -> Node:
-    reason = el("p", one.reason) if one.reason else None
-    if not one.raw:
+def _why(answer: DraftAnswer) -> Node:
+    reason = el("p", answer.reason) if answer.reason else None
+    if not answer.raw:
         return el("div", reason, el("p.note", "There is no model answer."))
-    return el("div", reason, el("details", el("summary", "the model’s answer"), el("pre", one.raw)))
+    return el("div", reason, el("details", el("summary", "the model’s answer"), el("pre", answer.raw)))
 
 
 class StepsBox(Panel):

@@ -105,7 +105,7 @@ class PrefillTab(Tab):
         buttons = [self.cancel, self.resume, self.retry, self.show]
         state = [self.jobs, *buttons, self.seen, *self.runs.outputs]
         self.outputs = [*state, self.design, *self.steps.outputs]
-        self.outputs += [one for box in self.boxes for one in box.outputs]
+        self.outputs += [output for box in self.boxes for output in box.outputs]
         settings = self.form.inputs
         asked: dict[str, Any] = {"outputs": self.estimate, "show_progress": "minimal"}
         self.on(self.see.click, self.on_see, settings, **asked)
@@ -129,9 +129,9 @@ class PrefillTab(Tab):
 
     def read(self, values: tuple[Any, ...]) -> RunSettings:
         """Return the values of the form as the settings of a run."""
-        given = self.form.read(values)
-        prices = Prices(given.pop("price_in"), given.pop("price_out"))
-        return RunSettings(**given, prices=prices)
+        values_read = self.form.read(values)
+        prices = Prices(values_read.pop("price_in"), values_read.pop("price_out"))
+        return RunSettings(**values_read, prices=prices)
 
     def on_see(self, person: Person, slug: str, *values: Any) -> Node:
         question = preparation.show_question(self.context, person, need_task(slug), self.read(values))

@@ -285,7 +285,7 @@ class ReviewTab(Tab):
     def _next(self, person: Person, slug: str) -> Update:
         """Return the tab with the largest disagreement that nobody has decided yet, if there is one."""
         disputes = review.list_disputes(self.context, person, slug)
-        open_ = next((one for one in disputes if one.decided is None), None)
+        open_ = next((dispute for dispute in disputes if dispute.decided is None), None)
         if open_ is None:
             return self._lists(person, slug, disputes, None) | self._compared(None)
         looked = self._look(person, slug, open_.external_id, str(open_.criterion))
@@ -306,7 +306,7 @@ class ReviewTab(Tab):
         )
         return {
             self.differing: gr.Radio(
-                [(_label(one), _key(one)) for one in disputes], value=_key(chosen) if chosen else None
+                [(_label(habit), _key(habit)) for habit in disputes], value=_key(chosen) if chosen else None
             ),
             self.criterion: gr.Dropdown(
                 names, value=str(chosen.criterion) if chosen else names[0][1] if names else None

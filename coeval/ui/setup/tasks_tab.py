@@ -131,8 +131,8 @@ class TasksTab(Tab):
         self.keeping = KeepingBox(self.context, self.task)
         self.of = gr.State(None)
         self.on(self.form["guidelines"].blur, self.on_guidelines, [self.form["guidelines"]], self.preview)
-        own = [*self.form.inputs, self.preview, self.state, self.of, self.new, self.save]
-        self.outputs = [*own, *self.columns.outputs, *self.design.outputs, *self.keeping.outputs]
+        parts = [*self.form.inputs, self.preview, self.state, self.of, self.new, self.save]
+        self.outputs = [*parts, *self.columns.outputs, *self.design.outputs, *self.keeping.outputs]
         emptied = self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
         emptied.then(None, js=TO_THE_NAME)  # the button is below the form that it empties
         self.on(self.save.click, self.on_save, [self.of, *self.form.inputs], [*self.outputs, self.task])
@@ -181,8 +181,8 @@ class TasksTab(Tab):
                 f"This page still shows {f'“{of}”' if of else 'a new task'}, but the task chosen above is "
                 f"“{slug}”: wait until the page changes, then save."
             )
-        given = _read_task(self.form.read(values), slug)
-        stored = (tasks.update_task if slug else tasks.add_task)(self.context, person, given)
+        task = _read_task(self.form.read(values), slug)
+        stored = (tasks.update_task if slug else tasks.add_task)(self.context, person, task)
         tell_done(f"Saved: {stored.name}")
         return {
             **self._show(person, stored.slug),
@@ -234,11 +234,11 @@ def _build_more(form: Form) -> None:
     )
 
 
-def _read_task(given: dict[str, str], slug: str) -> Task:
+def _read_task(fields: dict[str, str], slug: str) -> Task:
     """Return the form as the task with that short name; as a new task if ``slug`` is ""."""
-    slug = slug or given["slug"].strip() or make_slug(given["name"])
-    scale, language = read_scale(given["scale"]), given["language"] or SOURCE
-    return Task(**given | {"slug": slug, "scale": scale, "language": language})  # type: ignore[arg-type]
+    slug = slug or fields["slug"].strip() or make_slug(fields["name"])
+    scale, language = read_scale(fields["scale"]), fields["language"] or SOURCE
+    return Task(**fields | {"slug": slug, "scale": scale, "language": language})  # type: ignore[arg-type]
 
 
 def read_scale(text: str) -> Scale:

@@ -222,8 +222,8 @@ def _arrival(
         return Arrival(task, plan, Coming.SHUT if shut else Coming.NEW, link, full)
     if account.person != who:
         return Arrival(task, plan, Coming.AGAIN, link)
-    known = enrolments.is_known_session(db, task.id, who.id, link.study, link.session)
-    return Arrival(task, plan, Coming.SAME if known else Coming.AGAIN, link)
+    is_same_session = enrolments.is_known_session(db, task.id, who.id, link.study, link.session)
+    return Arrival(task, plan, Coming.SAME if is_same_session else Coming.AGAIN, link)
 
 
 def _is_proved(

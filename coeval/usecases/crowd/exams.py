@@ -138,16 +138,16 @@ def begin_try(db: Database, plan: Plan, person: Person, task: Task) -> None:
 
 def count_confirmed(db: Database, plan: Plan, person: Person, task: Task) -> tuple[int, int]:
     """Return the number of confirmed items of the current try, and of all its items."""
-    known = _list_keys(db, plan, person, task)
-    return sum(get_answer(db, person.id, key)[0] is not None for key in known), len(known)
+    keys = _list_keys(db, plan, person, task)
+    return sum(get_answer(db, person.id, key)[0] is not None for key in keys), len(keys)
 
 
 def _list_keys(db: Database, plan: Plan, person: Person, task: Task) -> list[AnswerKey]:
     """Return the keys of the person's current try."""
-    known = crowd_studies.list_keys(db, plan.exam) if plan.exam else []
+    keys = crowd_studies.list_keys(db, plan.exam) if plan.exam else []
     attempt = crowd_studies.count_attempts(db, task.id, person.id) + 1
     items = set(crowd_studies.list_items(db, task.id, person.id, attempt))
-    return [key for key in known if key.instance in items] if items else known
+    return [key for key in keys if key.instance in items] if items else keys
 
 
 def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
@@ -157,10 +157,10 @@ def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
         InputError: an item is not answered yet.
         NotFoundError: the exam has no keys.
     """
-    known = _list_keys(db, plan, person, task)
-    if not known:
+    keys = _list_keys(db, plan, person, task)
+    if not keys:
         raise NotFoundError(tr("The exam has no answer keys yet: tell the study's owner."))
-    detail = tuple(_grade_key(db, person, key) for key in known)
+    detail = tuple(_grade_key(db, person, key) for key in keys)
     open_items = sum(graded.given is None for graded in detail)
     if open_items:
         raise InputError(
@@ -219,12 +219,12 @@ def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
             )
             for line, row in _read(text)
         ]
-        known = tasks.get_instances_by_external_id(db, task.id, {row["instance"] for _, row in rows})
+        instances = tasks.get_instances_by_external_id(db, task.id, {row["instance"] for _, row in rows})
         keys = []
         for line, row in rows:
-            if row["instance"] not in known:
+            if row["instance"] not in instances:
                 raise InputError(f"Line {line}: the task has no instance “{row['instance'][:80]}”.")
-            keys.append(_key(line, row, known[row["instance"]].id, current))
+            keys.append(_key(line, row, instances[row["instance"]].id, current))
         _refuse_twice(keys)
         crowd_studies.set_keys(db, task.id, keys)
     return len(keys)

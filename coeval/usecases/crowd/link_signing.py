@@ -110,8 +110,8 @@ def hash_network(seed: str, address: str) -> str:
     True
     """
     try:
-        known = ip_address(address.removeprefix("::ffff:"))
-        network = str(ip_network((known, 64 if known.version == 6 else 32), strict=False))
+        parsed = ip_address(address.removeprefix("::ffff:"))
+        network = str(ip_network((parsed, 64 if parsed.version == 6 else 32), strict=False))
     except ValueError:
         network = address
     return _sign_text(seed, f"network:{network}")
@@ -122,9 +122,9 @@ def _sign_text(seed: str, text: str) -> str:
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-def is_same(given: str, expected: str) -> bool:
+def is_same(offered: str, expected: str) -> bool:
     """Return whether two secrets are equal, in constant time."""
-    return hmac.compare_digest(given.encode(), expected.encode())
+    return hmac.compare_digest(offered.encode(), expected.encode())
 
 
 class SigningKeys:
@@ -145,13 +145,13 @@ class SigningKeys:
         import jwt
 
         kid = jwt.get_unverified_header(token).get("kid")
-        known = {key.key_id: key for key in self._client.get_signing_keys()}
-        if kid not in known and time.monotonic() - self._asked_at > REFRESH_SECONDS:
+        keys = {key.key_id: key for key in self._client.get_signing_keys()}
+        if kid not in keys and time.monotonic() - self._asked_at > REFRESH_SECONDS:
             self._asked_at = time.monotonic()
-            known = {key.key_id: key for key in self._client.get_signing_keys(refresh=True)}
-        if kid not in known:
+            keys = {key.key_id: key for key in self._client.get_signing_keys(refresh=True)}
+        if kid not in keys:
             raise jwt.InvalidKeyError("the service publishes no such key")
-        return known[kid]
+        return keys[kid]
 
 
 @cache
@@ -313,11 +313,11 @@ def build_pass(context: Context, person: Person) -> str:
     return f"{person.id}.{_sign_account(account)}" if account and account.secret else ""
 
 
-def is_pass(account: Account, given: str) -> bool:
+def is_pass(account: Account, offered: str) -> bool:
     """Return whether this is a valid pass of the worker."""
     if not account.secret:
         return False
-    return hmac.compare_digest(given.encode(), f"{account.person.id}.{_sign_account(account)}".encode())
+    return hmac.compare_digest(offered.encode(), f"{account.person.id}.{_sign_account(account)}".encode())
 
 
 def _sign_account(account: Account) -> str:

@@ -259,11 +259,11 @@ def delete_withdrawn(context: Context) -> int:
             return 0
     with context.store.write() as db:
         due = removal.list_due(db, now())
-        for one in due:
-            removal.delete_aside(db, one)
+        for aside in due:
+            removal.delete_aside(db, aside)
             note = "withdrew; what was kept aside is deleted"
             enrolments.record_step(
-                db, one.task, one.person, Standing.REMOVED, "withdrawal", note, arrival=one.arrival
+                db, aside.task, aside.person, Standing.REMOVED, "withdrawal", note, arrival=aside.arrival
             )
     context.store.removed()
     return len(due)
@@ -280,7 +280,7 @@ def hand_in(context: Context, person: Person, slug: str, attempt: int) -> Attemp
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
         tried = crowd_studies.list_attempts(db, task.id, person.id)
-        again = next((one for one in tried if one.attempt == attempt), None)
+        again = next((trial for trial in tried if trial.attempt == attempt), None)
         if again is not None:
             return again
         _require(db, task, person, Standing.EXAM)

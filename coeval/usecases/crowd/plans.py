@@ -91,9 +91,15 @@ def _adopt_queues(db: Database, task: Task, plan: Plan) -> None:
 
 def _admit_waiting(db: Database, task: Task, person: Person) -> int:
     people = stored_plans.list_participants(db, task.id)
-    waiting = [one.id for one in people if one.state is Standing.REVIEW and not one.left]
-    for one in dict.fromkeys(waiting):
-        enrolments.record_step(db, task.id, one, Standing.ADMITTED, person.name, "review was turned off")
+    waiting = [
+        participant.id
+        for participant in people
+        if participant.state is Standing.REVIEW and not participant.left
+    ]
+    for participant_id in dict.fromkeys(waiting):
+        enrolments.record_step(
+            db, task.id, participant_id, Standing.ADMITTED, person.name, "review was turned off"
+        )
     return len(set(waiting))
 
 
@@ -192,8 +198,8 @@ def preview_run(context: Context, person: Person, slug: str, plan: Plan | None =
         places = sum(max(plan.per_instance - taken, 0) * n for _, taken, n in spread)
         members = [] if plan.state is not StudyState.PLANNED else people.list_members(db)
         at_work = set(teams.list_with_queue(db, task.id))
-        shut_out = [one.person.name for one in members
-                    if one.person.id in at_work and one.person.role is not Role.OWNER]  # fmt: skip
+        shut_out = [member.person.name for member in members
+                    if member.person.id in at_work and member.person.role is not Role.OWNER]  # fmt: skip
         current = criteria.get_criteria_set(db, task.id)
         seconds = read_saves(db, task).seconds
     seconds = seconds[~np.isnan(seconds)]
@@ -275,13 +281,13 @@ def decide(
 
 
 def _decide(db: Database, task: Task, person: Person, name: str, admit: bool, comment: str) -> Enrolment:
-    known = require_person(db, name)
-    before = enrolments.get_enrolment(db, task.id, known.id)
+    participant = require_person(db, name)
+    before = enrolments.get_enrolment(db, task.id, participant.id)
     open_to = (Standing.REVIEW, Standing.SCREENED_OUT, Standing.BLOCKED, Standing.WARNED, Standing.EXAM)
     if before is None or before.state not in open_to:
         raise InputError(f"{name} is not waiting for a decision: reload the page.")
     state = Standing.ADMITTED if admit else Standing.SCREENED_OUT
-    return enrolments.record_step(db, task.id, known.id, state, person.name, comment)
+    return enrolments.record_step(db, task.id, participant.id, state, person.name, comment)
 
 
 @use_case(OWNERS)
@@ -316,10 +322,10 @@ def reject(
         if chosen[-1] == arrivals[-1]:  # only the newest submission holds unfinished work
             reservations.take_back(db, rejected.id, task.id, reservations.REJECTED)
         steps = []
-        for one in chosen:
-            reservations.reject_finished(db, one)
+        for participant in chosen:
+            reservations.reject_finished(db, participant)
             step = (db, task.id, rejected.id, Standing.REJECTED, person.name, comment.strip())
-            steps.append(enrolments.record_step(*step, arrival=one))
+            steps.append(enrolments.record_step(*step, arrival=participant))
         _resume(db, task, plan)
         return steps
 
@@ -360,8 +366,8 @@ def undo_withdrawal(context: Context, person: Person, slug: str, name: str) -> i
     """
     with context.store.write() as db:
         task, _ = require_plan(db, slug)
-        known = require_person(db, name)
-        aside = removal.get_aside(db, task.id, known.id)
+        participant = require_person(db, name)
+        aside = removal.get_aside(db, task.id, participant.id)
         if aside is None or aside.delete_after <= now():
             raise NotFoundError(
                 f"There is no work of {name} to restore: they did not withdraw, or {UNDO_DAYS} days have "
@@ -369,10 +375,12 @@ def undo_withdrawal(context: Context, person: Person, slug: str, name: str) -> i
             )
         n = removal.put_back(db, aside)
         note, state = f"withdrawal undone; {n} rows are back", Standing(aside.state)
-        step = enrolments.record_step(db, task.id, known.id, state, person.name, note, arrival=aside.arrival)
-        newest = enrolments.get_enrolment(db, task.id, known.id)
+        step = enrolments.record_step(
+            db, task.id, participant.id, state, person.name, note, arrival=aside.arrival
+        )
+        newest = enrolments.get_enrolment(db, task.id, participant.id)
         if newest is not None and newest.state is Standing.WITHDRAWN:  # came again after the withdrawal
-            enrolments.record_step(db, task.id, known.id, find_onward([step]), person.name, note)
+            enrolments.record_step(db, task.id, participant.id, find_onward([step]), person.name, note)
         return n
 
 

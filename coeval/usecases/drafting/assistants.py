@@ -93,11 +93,11 @@ def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]
     ]
 
 
-def _spec(spec: str, instances: Sequence[Instance], known: Sequence[str]) -> Assistant:
+def _spec(spec: str, instances: Sequence[Instance], names: Sequence[str]) -> Assistant:
     """Return the column for a spec ``column:low:high``."""
     if ":" not in spec:
         raise InputError(
-            f"There is no assistant “{spec}”: choose among {', '.join(known)}, or name a score column of the "
+            f"There is no assistant “{spec}”: choose among {', '.join(names)}, or name a score column of the "
             "imported file as column:low:high:what it measures."
         )
     told = parse_column(spec)
@@ -120,10 +120,10 @@ def _column(name: str, instances: Sequence[Instance]) -> Assistant:
 
 
 def _values(name: str, instances: Sequence[Instance]) -> dict[str, float]:
-    given = {instance.external_id: instance.context.get(name, "") for instance in instances}
-    if not any(text.strip() for text in given.values()):
+    texts = {instance.external_id: instance.context.get(name, "") for instance in instances}
+    if not any(text.strip() for text in texts.values()):
         raise InputError(f"No instance has a column “{name}”: import the scores as a column of that name.")
-    return {instance: _number(name, instance, text) for instance, text in given.items() if text.strip()}
+    return {instance: _number(name, instance, text) for instance, text in texts.items() if text.strip()}
 
 
 def _number(name: str, instance: str, text: str) -> float:
@@ -146,15 +146,15 @@ def ensure_scores(
     scores: dict[str, dict[str, float]] = {}
     for assistant in assistants:
         with context.store.read() as db:
-            known = drafts.get_assistant_scores(db, task.id, assistant.name)
-            left = [row for row in tasks.list_instances(db, task.id) if row.external_id not in known]
+            stored = drafts.get_assistant_scores(db, task.id, assistant.name)
+            left = [row for row in tasks.list_instances(db, task.id) if row.external_id not in stored]
         computed: Mapping[object, float] = (
             dict(score_instances([assistant], left)[assistant.name]) if left else {}
         )
         new = {str(key): None if math.isnan(value) else float(value) for key, value in computed.items()}
         with context.store.write() as db:
             drafts.record_assistant_scores(db, task.id, assistant.name, new)
-        scores[assistant.name] = known | {key: value for key, value in new.items() if value is not None}
+        scores[assistant.name] = stored | {key: value for key, value in new.items() if value is not None}
     return scores
 
 

@@ -265,10 +265,10 @@ class _Work:
 
     def _count(self, judged: Sequence[_Judged]) -> None:
         new = [draft for each in judged for draft in each.drafts()]
-        compared = [one for each in judged for one in each.judgment.comparisons]
+        compared = [comparison for each in judged for comparison in each.judgment.comparisons]
         self.drafted += len(new) + len(compared)
         self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in new)
-        self.unscored += sum(one.preference is None for one in compared)
+        self.unscored += sum(comparison.preference is None for comparison in compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,8 +319,8 @@ def list_by_rung(context: Context, person: Person, slug: str, label: str, rung: 
     """Return the first drafts of a run whose score was obtained on a rung, with the model's answers."""
     with context.store.read() as db:
         run = require_run(db, require_task(db, slug), label)
-        found = comparisons.list_by_rung(db, run, rung, MOST_LISTED)
-        return found + comparisons.list_comparisons_by_rung(db, run, rung, MOST_LISTED - len(found))
+        compared = comparisons.list_by_rung(db, run, rung, MOST_LISTED)
+        return compared + comparisons.list_comparisons_by_rung(db, run, rung, MOST_LISTED - len(compared))
 
 
 @use_case(OWNERS)

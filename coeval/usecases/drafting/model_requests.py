@@ -122,9 +122,9 @@ async def write_steps(
 ) -> None:
     """Store evaluation steps for every criterion that has none."""
     with context.store.read() as db:
-        known = criteria.get_steps(db, [criterion.id for criterion in current.criteria])
+        stored = criteria.get_steps(db, [criterion.id for criterion in current.criteria])
     for criterion in current.criteria:
-        if criterion.id not in known:
+        if criterion.id not in stored:
             model, most = settings.model, settings.max_tokens
             text = await ask_for_steps(ask, task, criterion, model, max_tokens=most)
             with context.store.write() as db:
@@ -176,8 +176,8 @@ def list_steps(context: Context, person: Person, slug: str) -> dict[str, str]:
     """Return the current evaluation steps by the text of their criterion."""
     with context.store.read() as db:
         _, current = require_ready(db, slug)
-        known = criteria.get_steps(db, [criterion.id for criterion in current.criteria])
-    return {criterion.text: known.get(criterion.id, "") for criterion in current.criteria}
+        stored = criteria.get_steps(db, [criterion.id for criterion in current.criteria])
+    return {criterion.text: stored.get(criterion.id, "") for criterion in current.criteria}
 
 
 @use_case(OWNERS)

@@ -38,15 +38,17 @@ class Beside:
 
     def __init__(self, protocol: Protocol, examples: Sequence[RunExample] = ()) -> None:
         self.protocol = protocol
-        self._examples = tuple((one.document, Example.model_validate_json(one.json)) for one in examples)
+        self._examples = tuple(
+            (example.document, Example.model_validate_json(example.json)) for example in examples
+        )
         self._known: dict[str, Protocol] = {}
 
     def __call__(self, instance: Instance) -> Protocol:
         if not self._examples:
             return self.protocol
-        own = instance.document or instance.external_id
+        document = instance.document or instance.external_id
         documents = {document for document, _ in self._examples}
-        key = own if own in documents else ""
+        key = document if document in documents else ""
         if key not in self._known:
             self._known[key] = self._build(
                 [example for document, example in self._examples if document != key]
@@ -62,7 +64,7 @@ def show_examples(protocol: Protocol, shown: Sequence[Example]) -> Protocol:
     brief = protocol.brief
     criteria = {
         number: with_examples(
-            criterion, [one for one in shown if one.criterion == criterion.text], brief.task
+            criterion, [example for example in shown if example.criterion == criterion.text], brief.task
         )
         for number, criterion in brief.criteria.items()
     }
@@ -299,7 +301,7 @@ class Question:
     def __str__(self) -> str:
         turns = [
             "\n".join(
-                [f"--- {turn.role} ---", turn.content, *(f"[image: {one[:200]}]" for one in turn.images)]
+                [f"--- {turn.role} ---", turn.content, *(f"[image: {image[:200]}]" for image in turn.images)]
             )
             for turn in self.request.messages
         ]
@@ -362,7 +364,7 @@ def show_question(
 def _find_instance(db: Database, task: int, external_id: str) -> Instance:
     if not external_id:
         return next(iter(tasks.list_instances(db, task, limit=1)))
-    known = tasks.find_instance(db, task, external_id)
-    if known is None:
+    instance = tasks.find_instance(db, task, external_id)
+    if instance is None:
         raise NotFoundError(f"There is no instance “{external_id[:80]}”: use the id of the imported file.")
-    return known
+    return instance

@@ -175,7 +175,7 @@ class Keeper:
     def get_shipped_until(self) -> float | None:
         """Return the monotonic time up to which every working place has every change; None if no place works."""
         taking = [shipper for shipper in self.shippers if not shipper.state.error]
-        return min((one.get_shipped_until(self.noted_at) for one in taking), default=None)
+        return min((place.get_shipped_until(self.noted_at) for place in taking), default=None)
 
     def list_states(self) -> tuple[PlaceState, ...]:
         return tuple(

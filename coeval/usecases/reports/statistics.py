@@ -153,11 +153,11 @@ class Readings:
     def get_earlier(self, task: Task, fingerprint: Fingerprint, version: int) -> Reading:
         """Return the reading of a task for an earlier version of its criteria."""
         with self._lock:
-            known = self._earlier.get((task.id, version))
-            if known is None or known.fingerprint != fingerprint:
-                known = Reading(self.store, task, fingerprint, version=version)
-                self._earlier[task.id, version] = known
-            return known
+            reading = self._earlier.get((task.id, version))
+            if reading is None or reading.fingerprint != fingerprint:
+                reading = Reading(self.store, task, fingerprint, version=version)
+                self._earlier[task.id, version] = reading
+            return reading
 
     def _is_large(self, fingerprint: Fingerprint) -> bool:
         return self.apart and reports.count_submissions(fingerprint) > LARGE
@@ -183,7 +183,7 @@ class Readings:
             before.close()
         return reading
 
-    def _renew(self, task: Task, fingerprint: Fingerprint, known: Reading) -> None:
+    def _renew(self, task: Task, fingerprint: Fingerprint, earlier: Reading) -> None:
         """Recompute the statistics of the last reading in the background, then use the new reading."""
         with self._lock:
             if task.id in self._renewed:
@@ -193,7 +193,7 @@ class Readings:
         def run() -> None:
             try:
                 reading = self._read(task, fingerprint)
-                for statistic, tables in list(known.results):
+                for statistic, tables in list(earlier.results):
                     reading.get(statistic, tables)
                 self._keep(reading)
             except HelperEndedError as ended:

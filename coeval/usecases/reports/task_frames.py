@@ -31,15 +31,15 @@ Block = Callable[[tuple[Any, ...]], npt.NDArray[Any]]
 """Converts some values of one column into an array."""
 
 
-def is_among(ids: npt.NDArray[Any], known: Iterable[int]) -> npt.NDArray[np.bool_]:
+def is_among(ids: npt.NDArray[Any], members: Iterable[int]) -> npt.NDArray[np.bool_]:
     """Return a mask of the ids that are among ``known``."""
-    return np.isin(ids, np.fromiter(known, np.int64))
+    return np.isin(ids, np.fromiter(members, np.int64))
 
 
 def named(ids: npt.NDArray[Any], names: Mapping[int, str]) -> pd.Categorical:
     """Return a column of ids as a column of names."""
     codes, present = pd.factorize(ids)
-    return _categories(codes, [names[one] for one in present.tolist()])
+    return _categories(codes, [names[code] for code in present.tolist()])
 
 
 def _categories(codes: npt.NDArray[Any], names: Sequence[str]) -> pd.Categorical:
@@ -254,10 +254,10 @@ def _read_reference_column(
 
     Values that are not numbers on the criterion's scale are left out.
     """
-    of_column = {f"{reports.REFERENCE}: {one.text}".casefold(): one for one in members}
+    of_column = {f"{reports.REFERENCE}: {criterion.text}".casefold(): criterion for criterion in members}
     if len(members) == 1:
         of_column[reports.REFERENCE] = members[0]
-    found = []
+    references = []
     for instance, context_json in reports.read(db, reports.WITH_REFERENCE, task=task.id):
         for column, text in json.loads(context_json).items():
             criterion = of_column.get(str(column).strip().casefold())
@@ -268,8 +268,8 @@ def _read_reference_column(
             except ValueError:
                 continue
             if criterion.scale.low <= score <= criterion.scale.high:
-                found.append((str(instance), criterion.text, score, "a column of reference scores"))
-    return found
+                references.append((str(instance), criterion.text, score, "a column of reference scores"))
+    return references
 
 
 def _read_instances(db: Database, task: Task) -> tuple[list[int], pd.DataFrame]:
@@ -284,9 +284,9 @@ def _read_saved(
     """Return one row per latest submission; every name and text in it is stored once."""
     result = reports.read(db, reports.SCORES, task=task.id, criteria_set=criteria_set)
     columns: dict[str, Any] = read_columns(result, SCORE_KINDS)
-    own = is_among(columns["instance"], instances) & is_among(columns["criterion"], texts)
-    if not own.all():
-        columns = {name: column[own] for name, column in columns.items()}
+    of_task = is_among(columns["instance"], instances) & is_among(columns["criterion"], texts)
+    if not of_task.all():
+        columns = {name: column[of_task] for name, column in columns.items()}
     everybody = people.list_people(db)
     columns["group"] = named(columns["annotator"], list_groups(db))
     columns["annotator"] = named(columns["annotator"], {person.id: person.name for person in everybody})

@@ -95,10 +95,10 @@ def find_telling_columns(db: Database, task: Task) -> frozenset[str]:
         return frozenset()
     key = (tasks.get_seed(db, task.id), tasks.get_last_instance(db, task.id), seen)
     if key not in _FOUND:
-        found = find_telling(tasks.list_instances(db, task.id), seen, tasks.list_systems(db, task.id))
+        telling = find_telling(tasks.list_instances(db, task.id), seen, tasks.list_systems(db, task.id))
         while len(_FOUND) >= MOST_FOUND:
             _FOUND.pop(next(iter(_FOUND)), None)
-        _FOUND[key] = frozenset(found)
+        _FOUND[key] = frozenset(telling)
     return _FOUND[key]
 
 
@@ -117,14 +117,14 @@ def set_columns(context: Context, person: Person, slug: str, roles: Mapping[str,
     """
     with context.store.write() as db:
         task = require_task(db, slug)
-        known = {column.name: column for column in tasks.list_columns(db, task.id)}
+        stored = {column.name: column for column in tasks.list_columns(db, task.id)}
         for name, role in roles.items():
-            if name not in known:
+            if name not in stored:
                 raise InputError(
-                    f"The task has no column “{name[:80]}”; it has {', '.join(known) or 'none'}."
+                    f"The task has no column “{name[:80]}”; it has {', '.join(stored) or 'none'}."
                 )
             if role not in CONTEXT_ROLES:
                 raise InputError(f"“{name[:80]}” cannot be {role}: choose one of {', '.join(CONTEXT_ROLES)}.")
         chosen = [Column(name, role, person.name) for name, role in roles.items()]
-        tasks.record_columns(db, task.id, [one for one in chosen if one != known[one.name]])
+        tasks.record_columns(db, task.id, [column for column in chosen if column != stored[column.name]])
         return tasks.list_columns(db, task.id)

@@ -243,9 +243,9 @@ def get_team(context: Context, person: Person, slug: str) -> Team:
         task = require_task(db, slug)
         stored = teams.get_team(db, task.id) or StoredTeam(0, ())
         names = {member.person.id: member.person.name for member in people_module.list_members(db)}
-        given = Counter(annotator for annotator, _ in teams.list_given(db, task.id, stored.members))
-        shared = tuple((names[one], given[one]) for one in stored.members if stored.per_instance)
-        return Team(tuple(names[one] for one in stored.members), stored.per_instance, shared)
+        counts = Counter(annotator for annotator, _ in teams.list_given(db, task.id, stored.members))
+        shared = tuple((names[member], counts[member]) for member in stored.members if stored.per_instance)
+        return Team(tuple(names[member] for member in stored.members), stored.per_instance, shared)
 
 
 @use_case(OWNERS)
@@ -297,9 +297,9 @@ def ensure_share(context: Context, task: Task) -> bool:
         if teams.is_shared_out(db, task.id, team.members):
             return True
         drawn = find_order(db, task.id, (instance for instance, _ in teams.list_units(db, task.id)))
-        if drawn is not None and {one for _, one in teams.list_given(db, task.id, team.members)}.issuperset(
-            drawn
-        ):
+        if drawn is not None and {
+            instance for _, instance in teams.list_given(db, task.id, team.members)
+        }.issuperset(drawn):
             return True
     with context.store.write() as db:
         _share_out(db, task, team)
@@ -396,4 +396,6 @@ def narrow_criteria(
     if not wanted:
         return current
     shown = wanted | set(submissions.list_done(db, person.id, instance)) | {named}
-    return replace(current, criteria=tuple(one for one in current.criteria if one.id in shown))
+    return replace(
+        current, criteria=tuple(criterion for criterion in current.criteria if criterion.id in shown)
+    )

@@ -107,7 +107,7 @@ def _find_unit(db: Database, task: Task, external_id: str, criterion: int) -> tu
     instance = tasks.find_instance(db, task.id, external_id)
     if instance is None:
         raise NotFoundError(f"“{task.name}” has no instance “{external_id[:80]}”: copy its id from a list.")
-    by = next((one for one in require_set(db, task).criteria if one.id == criterion), None)
+    by = next((member for member in require_set(db, task).criteria if member.id == criterion), None)
     if by is None:
         raise NotFoundError("That criterion is not in the current criteria set: reload the page.")
     return instance, by

@@ -123,10 +123,10 @@ def submit_sheet(context: Context, person: Person, slug: str, sent: Sequence[Sen
     Raises:
         StaleError, InputError, NotFoundError, NotAllowedError: as for ``submit``.
     """
-    if len({one.instance for one in sent}) != 1:
+    if len({submission.instance for submission in sent}) != 1:
         raise InputError(tr("A sheet can contain only one instance: reload the page and confirm again."))
     with context.store.write():
-        return [submit(context, person, slug, one) for one in sent]
+        return [submit(context, person, slug, submission) for submission in sent]
 
 
 @use_case(EVERYONE)

@@ -190,7 +190,9 @@ class AgreementTab(StudyTab):
 
     def load_on(self, *events: Event) -> None:
         self.on(
-            partial(gr.on, [*events, self.parts.section.input, *(one.input for one in self.parts.basis)]),
+            partial(
+                gr.on, [*events, self.parts.section.input, *(choice.input for choice in self.parts.basis)]
+            ),
             self.load,
             [self.parts.section, *self.parts.basis],
             show_progress="minimal",
@@ -417,7 +419,7 @@ def _filled(slot: _Slot, figure: Figure) -> Update:
 def _only(parts: _Parts, words: Node) -> Update:
     """Return the tab with only a message."""
     hidden: Update = {slot.head: None for slot in parts.slots}
-    hidden |= {one: gr.Dropdown(visible=False) for one in parts.basis}
+    hidden |= {choice: gr.Dropdown(visible=False) for choice in parts.basis}
     return {
         parts.section: gr.Radio(visible=False),
         parts.scope: None,

@@ -54,12 +54,14 @@ def split_rows(rows: Sequence[Sequence[str]]) -> tuple[list[list[str]], str]:
     """
     kept, named = [], []
     for row in rows:
-        found = [(place, match) for place, cell in enumerate(row) if (match := _UNDEFINED.fullmatch(cell))]
-        if not found or any(_FIGURE.match(cell) for cell in row):
+        undefined = [
+            (place, match) for place, cell in enumerate(row) if (match := _UNDEFINED.fullmatch(cell))
+        ]
+        if not undefined or any(_FIGURE.match(cell) for cell in row):
             kept.append(list(row))
             continue
-        reason = next((match[1] for _, match in found if match[1]), "")
-        named.append((" ".join(cell for cell in row[: found[0][0]] if cell), reason))
+        reason = next((match[1] for _, match in undefined if match[1]), "")
+        named.append((" ".join(cell for cell in row[: undefined[0][0]] if cell), reason))
     return kept, undefined_words(named)
 
 

@@ -206,10 +206,10 @@ def _pair_words(row: Any) -> str:
 
 
 def heatmap_words(rows: pd.DataFrame) -> str:
-    known = rows.dropna(subset=["alpha"])
-    if known.empty:
+    defined = rows.dropna(subset=["alpha"])
+    if defined.empty:
         return "No two raters share units on which alpha is defined."
-    worst, *_, best = known.sort_values("alpha").iloc[[0, -1]].itertuples()
+    worst, *_, best = defined.sort_values("alpha").iloc[[0, -1]].itertuples()
     return (
         f"Ordinal alpha of {plural(len(rows), 'pair')} of raters. Highest: {_pair_words(best)}. "
         f"Lowest: {_pair_words(worst)}."

@@ -99,37 +99,37 @@ def describe_basis(basis: Basis, versions: Sequence[int], choices: Choices) -> t
     return version_words, arms, planted if choices.planted else ""
 
 
-def _name_basis(words: tuple[str, str, str], own: str) -> str:
+def _name_basis(words: tuple[str, str, str], usual: str) -> str:
     """Return the scores behind a figure; ``own`` describes them if they differ from the page's."""
     version, arms, planted = words
-    if own == NO_PLANTED:
-        parts = [version, arms, own if planted else ""]
+    if usual == NO_PLANTED:
+        parts = [version, arms, usual if planted else ""]
     else:
-        parts = [version, own] if own else [version, arms, planted]
+        parts = [version, usual] if usual else [version, arms, planted]
     return " · ".join(part for part in parts if part)
 
 
-def _labelled(page: Page, words: tuple[str, str, str], own: str) -> Page:
+def _labelled(page: Page, words: tuple[str, str, str], usual: str) -> Page:
     """Return the page with its scope; each tile, chart and table shows its own scope only if it differs."""
-    scope = _name_basis(words, page.scope or own)
+    scope = _name_basis(words, page.scope or usual)
 
     def name(node: Node | None) -> Node | None:
         if node is None or isinstance(node, str):
             return node
         attributes = dict(node["attributes"])
-        basis = _name_basis(words, attributes.pop("data-basis", "") or page.scope or own)
+        basis = _name_basis(words, attributes.pop("data-basis", "") or page.scope or usual)
         told = el("p.note.basis.same" if basis == scope else "p.note.basis", basis)
         return node | {"attributes": attributes, "children": [*node["children"], told]}
 
     return replace(
         page,
         scope=scope,
-        tiles=[tile for one in page.tiles if (tile := name(one)) is not None],
-        tables=[name(one) for one in page.tables],
+        tiles=[tile for tile_ in page.tiles if (tile := name(tile_)) is not None],
+        tables=[name(grid) for grid in page.tables],
         figures=[
-            replace(one, basis=basis, scoped=basis != scope)
-            for one in page.figures
-            for basis in [_name_basis(words, one.basis or page.scope or own)]
+            replace(figure, basis=basis, scoped=basis != scope)
+            for figure in page.figures
+            for basis in [_name_basis(words, figure.basis or page.scope or usual)]
         ],
     )
 
@@ -157,7 +157,7 @@ def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str,
         since = reading.count_saves_since()
         yield replace(
             _labelled(page, words, SECTIONS[section].basis),
-            notes=[*get(list_notes), *page.notes, *(one.words for one in page.figures if one.empty)],
+            notes=[*get(list_notes), *page.notes, *(figure.words for figure in page.figures if figure.empty)],
             as_of=_as_of(reading.taken_at, since) if since else None,
         )
 

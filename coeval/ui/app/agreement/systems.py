@@ -59,25 +59,25 @@ def build(get: Get) -> Iterator[Page]:
 
 def systems_answer(systems: Sequence[SystemRow]) -> Node:
     """Return which system is best. It is named only if its mean differs from that of every other system."""
-    known = [row for row in systems if row.human_mean.defined]
-    if not known:
+    scored = [row for row in systems if row.human_mean.defined]
+    if not scored:
         return verdict_view("It cannot be said which system is best: nobody has scored an output.", UNDEFINED)
-    best = _at(known, max(row.human_mean for row in known))
+    best = _at(scored, max(row.human_mean for row in scored))
     top, mean = best[0], f"{_with_interval(best[0].human_mean)}."
-    few = next(filter(None, map(_few, known)), "")
-    if len(known) == 1:
+    few = next(filter(None, map(_few, scored)), "")
+    if len(scored) == 1:
         alone = f"Only {top.system} has scores, so there is nothing to compare it with: mean {mean} {few}"
         return verdict_view(alone.strip(), OPEN)
     highest = f"{top.system} has the highest mean, {mean}"
     if len(best) > 1:
         highest = f"{_shared(best, 'highest')}, {mean}"
-    if few and len(best) == 1 and (lead := _lead(top, known)):
+    if few and len(best) == 1 and (lead := _lead(top, scored)):
         return verdict_view(lead, TOO_FEW)
     if few:
         return verdict_view(f"It is too early to say which system is best: {highest} {few}", TOO_FEW)
     if len(best) > 1:
         return verdict_view(f"No system is best: {highest}", OPEN)
-    near = [row.system for row in known if row is not top and not top.differs[row.system] <= LEVEL]
+    near = [row.system for row in scored if row is not top and not top.differs[row.system] <= LEVEL]
     if near:
         return verdict_view(
             f"It is not certain which system is best: {highest} The scores do not separate it from {listed(near)}.",
@@ -92,9 +92,9 @@ def _rank(row: SystemRow) -> float:
     return -float(row.human_mean) if row.human_mean.defined else float("inf")
 
 
-def _lead(top: SystemRow, known: Sequence[SystemRow]) -> str:
+def _lead(top: SystemRow, scored: Sequence[SystemRow]) -> str:
     """Return by how much the best system leads the next one, or "" if the scores do not separate them."""
-    _, second, *_ = sorted(known, key=_rank)
+    _, second, *_ = sorted(scored, key=_rank)
     gap = dict(top.leads.get(second.system, {}))
     if not gap.get("ci_low", 0) > 0:
         return ""
@@ -117,9 +117,9 @@ def _with_interval(mean: Estimate) -> str:
     return plain_number(mean) + spread
 
 
-def _at(known: Sequence[SystemRow], mean: float) -> list[SystemRow]:
+def _at(scored: Sequence[SystemRow], mean: float) -> list[SystemRow]:
     """Return the systems with this mean; rounding can separate means of the same scores."""
-    return [row for row in known if abs(row.human_mean - mean) <= SAME]
+    return [row for row in scored if abs(row.human_mean - mean) <= SAME]
 
 
 def _shared(rows: Sequence[SystemRow], which: str) -> str:
