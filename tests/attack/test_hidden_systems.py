@@ -88,7 +88,7 @@ def test_no_number_tells_the_system(seen: list[tuple[dict[str, object], str, int
 
 
 def test_nor_does_what_the_owner_calls_an_instance(seen: list[tuple[dict[str, object], str, int]]) -> None:
-    assert all(not sent["instance"]["external_id"] for sent, _, _ in seen)  # type: ignore[index]
+    assert all(not sent["instance"]["name"] for sent, _, _ in seen)  # type: ignore[index]
 
 
 def test_numbers_are_another_for_everybody() -> None:

@@ -176,12 +176,12 @@ def test_only_what_has_an_interval_has_whiskers() -> None:
     assert [row["series"] for row in points] == ["People", "Model"]
 
 
-def test_times_have_units_and_both_ends_of_an_axis_are_labelled() -> None:
+def test_both_ends_of_an_axis_are_labelled() -> None:
     frame = lines(1).assign(x=[0.31, 12.0, 4000.0])
     axis = charts.curves(frame, WORDS, x="time", y="share", share=True, log=True).to_dict()["encoding"]["x"][
         "axis"
     ]
-    assert (axis["values"][0], axis["values"][-1]) == (0.31, 4000.0) and "' s'" in axis["labelExpr"]
+    assert (axis["values"][0], axis["values"][-1]) == (0.31, 4000.0)
     whiskers = layer(charts.pairs(sources(), WORDS, title="mean"), "rule")["encoding"]["x"]
     ticks = whiskers["axis"]["values"]
     assert whiskers["scale"]["domain"] == [ticks[0], ticks[-1]] == [2.5, 4.0]
