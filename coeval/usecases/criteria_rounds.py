@@ -293,7 +293,7 @@ def _list_waiting(db: Database, task: Task, voted: Collection[str]) -> tuple[str
     chosen = set(team.members) if team else set()
     return tuple(
         member.person.name
-        for member in list_members(db)
+        for member in list_members(db, task.id)
         if not member.disabled_at
         and (not chosen or member.person.id in chosen)
         and member.person.name not in voted

@@ -32,7 +32,10 @@ from coeval.usecases.import_staging import Staging, portions
 
 @dataclass(slots=True)
 class ImportReport:
-    """The outcome of an import; ``unchanged`` counts items that were already identical."""
+    """The outcome of an import; ``unchanged`` counts items that were already identical.
+
+    ``raters`` gave the added scores; ``people`` are the new ones among them.
+    """
 
     task: str
     created_task: bool = False
@@ -40,6 +43,7 @@ class ImportReport:
     drafts: int = 0
     submissions: int = 0
     people: int = 0
+    raters: int = 0
     unchanged: int = 0
     notes: list[str] = field(default_factory=list)
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -50,12 +54,15 @@ class ImportReport:
         return bool(self.created_task or self.instances or self.drafts or self.submissions)
 
     def __str__(self) -> str:
+        raters = (
+            f" by {self.raters:,} {'person' if self.raters == 1 else 'people'}" if self.submissions else ""
+        )
         parts = [
-            f"{n:,} {word}{'' if n == 1 else 's'}"
+            f"{n:,} {word}{'' if n == 1 else 's'}{raters if word == 'score' else ''}"
             for n, word in (
                 (self.instances, "instance"),
                 (self.drafts, "draft"),
-                (self.submissions, "submission"),
+                (self.submissions, "score"),
             )
             if n
         ]
@@ -198,6 +205,7 @@ class _Submissions:
         for portion in portions(self.source.submissions, _weigh_submission):
             self._write_portion(portion)
         with self.staging.context.store.read() as db:
+            self.report.raters = len(self.people)
             self.report.people = imports.count_new_people(db, self.staging.batch)
 
     def _write_portion(self, portion: Sequence[ImportedSubmission]) -> None:

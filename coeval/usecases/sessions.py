@@ -21,7 +21,7 @@ from coeval.rules.names import JOINERS, normalize_name
 from coeval.settings import SignIn
 from coeval.store import Database
 from coeval.store.queries import people
-from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
+from coeval.usecases.access import EVERYONE, OWNERS, Context, require_task, use_case
 
 SESSION_DAYS = 30
 MAX_NAME = 80
@@ -189,10 +189,13 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
 
 
 @use_case(OWNERS)
-def list_members(context: Context, person: Person) -> list[Member]:
-    """Return everybody's name, role and group, and the people who cannot sign in."""
+def list_members(context: Context, person: Person, slug: str = "") -> list[Member]:
+    """Return everybody's name, role and group, and the people who cannot sign in; ``slug`` leaves some out.
+
+    People who came with imported scores of other tasks, and never signed in, count only if they are in its team.
+    """
     with context.store.read() as db:
-        return people.list_members(db)
+        return people.list_members(db, require_task(db, slug).id if slug else 0)
 
 
 @use_case(OWNERS)

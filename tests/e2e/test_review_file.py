@@ -206,3 +206,16 @@ def test_a_judge_drafts_before_people_open_the_page(table: Path) -> None:
         finally:
             running.stop()
     assert f"draft: {N}" in drafted
+
+
+@pytest.mark.slow
+def test_a_file_too_small_for_the_line_names_the_place_of_its_scores(
+    page: Any, context: Context, table: Path
+) -> None:
+    pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT)
+    table.write_text("input,output\nWhy?,Because of 1.\nWhy?,Because of 2.\n", encoding="utf-8")
+    mine, _ = open_review(context, OPERATOR, table, ["Clear"], {}).tokens.values()
+    with Running(context) as server:
+        page.goto(f"{server.url}/open/{mine}")
+        told = page.locator("#review-progress")
+        told.get_by_text("This file has 2 items; Agreement shows their scores.").wait_for(timeout=30_000)

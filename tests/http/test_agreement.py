@@ -16,9 +16,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from coeval.domain import (
+    Arm,
     Criterion,
     Draft,
     Group,
+    ImportedSubmission,
     Person,
     Role,
     Run,
@@ -141,6 +143,23 @@ def test_the_answer_comes_first_and_a_small_study_is_too_small_to_say(filled: Co
     assert verdict.startswith("It is too early to say how far annotators agree: alpha ")
     assert verdict.endswith("The scores are of 6 documents; at least 10 are needed.")
     assert "Krippendorff (2004)" in said(last)
+
+
+def test_one_document_gives_no_alpha(context: Context, owner: Person) -> None:
+    study = make_study(1)
+    criterion, instance = study.criteria[0].text, study.instances[0]
+    scores = [
+        ImportedSubmission(name, instance.external_id, criterion, score, arm=Arm.BLIND)
+        for name, score in (("A", 2.0), ("B", 4.0))
+    ]
+    small = replace(study, instances=(instance,), runs=(), submissions=scores)
+    assert str(import_study(context, owner, small)).endswith("added 1 instance, 2 scores by 2 people.")
+    page, *_ = get_pages(context, RESEARCHER, "demo", "agreement")
+    assert list(texts(page.tiles[0]))[:3] == ["Alpha, people", "–", "the scores are of 1 instance"]
+    assert page.figures[0].nothing and page.answer
+    assert next(texts(page.answer)) == (
+        "It is too early to say how far annotators agree. The scores are of 1 instance; at least 10 are needed."
+    )
 
 
 def test_the_best_system_is_named_only_if_the_others_differ() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 
 from coeval.domain import InboxState, Person, Study
 from coeval.errors import NotFoundError
 from coeval.ui.app.step_json import step_json
 from coeval.usecases.access import Context
+from coeval.usecases.export import export_table
 from coeval.usecases.scrutiny import review
 from coeval.usecases.scrutiny.steps import get_step, mark_instance
 from coeval.usecases.sessions import sign_in
@@ -44,6 +48,9 @@ def test_a_comment_is_read_answered_and_closed(context: Context, owner: Person, 
     assert [(at, one.answer) for at, one in review.list_answers(context, ana, "demo")] == [
         (1, "It is so in the source.")
     ]
+    export_table(context, owner, "demo", "marks.csv", target := io.StringIO())
+    (row,) = csv.DictReader(io.StringIO(target.getvalue()))
+    assert (row["answer"], row["answered_by"]) == (answered.answer, "Olu") and row["answered_at"]
     review.answer_message(context, owner, "demo", message.id, "", close=True)
     assert review.list_answers(context, ana, "demo") == []
     assert [one.state for one in review.list_messages(context, owner, "demo")] == [CLOSED]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -131,20 +132,34 @@ def _sentence(alpha: Estimate, level: str, measured: str) -> str:
         return f"Agreement cannot be computed yet: {alpha.reason or 'nobody has scored'}."
     figure = f"alpha {short(float(alpha))}{_span(alpha)}, {measured}"
     n = alpha.details.get("clusters")
-    kind = str(alpha.details.get("resampled") or "documents")
     if level == TOO_FEW:
-        over = (
-            f" The scores are of {n:,} {kind}; at least {VERDICT_FROM} are needed."
-            if n and n < VERDICT_FROM
-            else ""
-        )
-        return f"It is too early to say how far annotators agree: {figure}.{over}"
+        few = too_few(n, str(alpha.details.get("resampled") or "documents")) if n else ""
+        told = f": {figure}" if n != 1 else ""
+        return f"It is too early to say how far annotators agree{told}. {few}".rstrip()
     return {
         RELIABLE: f"Annotators agree well: {figure}.",
         FOR_TENTATIVE: f"Annotators agree well enough for tentative conclusions: {figure}.",
         TOO_LOW: f"Annotators agree too little to rely on these scores: {figure}.",
         OPEN: f"It is not certain that annotators agree enough: {figure}. The interval reaches below .667.",
     }[level]
+
+
+def count_clusters(n: int, kind: str) -> str:
+    """
+    >>> count_clusters(1, "documents or groups"), count_clusters(1200, "documents")
+    ('1 document or group', '1,200 documents')
+    """
+    return f"{n:,} " + (re.sub(r"s\b", "", kind) if n == 1 else kind)
+
+
+def too_few(n: int, kind: str) -> str:
+    """Return the warning about a number of clusters that is too small, or "".
+
+    >>> too_few(1, "documents"), too_few(10, "documents")
+    ('The scores are of 1 document; at least 10 are needed.', '')
+    """
+    scored = count_clusters(n, kind)
+    return f"The scores are of {scored}; at least {VERDICT_FROM} are needed." if n < VERDICT_FROM else ""
 
 
 def describe_effects(effects: DraftEffects) -> str:

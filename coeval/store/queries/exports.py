@@ -186,8 +186,11 @@ WHERE r.task = :task ORDER BY p.id
 MARKS = f"""
 SELECT i.external_id AS instance, a.name AS annotator, {STANDING}, m.flagged, m.skipped, m.comment, m.marked_at,
   CASE WHEN NOT EXISTS (SELECT 1 FROM mark later WHERE later.annotator = m.annotator
-    AND later.instance = m.instance AND later.id > m.id) THEN 1 ELSE 0 END AS latest
+    AND later.instance = m.instance AND later.id > m.id) THEN 1 ELSE 0 END AS latest,
+  coalesce(n.text, '') AS answer, coalesce(n.answered_by, '') AS answered_by,
+  coalesce(n.answered_at, '') AS answered_at
 FROM mark m
+LEFT JOIN mark_answer n ON n.id = (SELECT max(b.id) FROM mark_answer b WHERE b.mark = m.id)
 JOIN instance i ON i.id = m.instance
 JOIN annotator a ON a.id = m.annotator
 {_standing_of("m")}

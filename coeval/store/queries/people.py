@@ -128,12 +128,24 @@ SELECT a.*, g.group_name, coalesce(d.disabled_at, '') AS disabled_at
 FROM annotator a
 JOIN annotator_group g ON g.annotator = a.id
 LEFT JOIN disabling d ON d.annotator = a.id AND d.enabled_at IS NULL
+WHERE :task = 0 OR a.uid <> '' OR NOT EXISTS (SELECT 1 FROM submission s WHERE s.annotator = a.id)
+  OR EXISTS (SELECT 1 FROM submission s JOIN instance i ON i.id = s.instance
+    WHERE s.annotator = a.id AND i.task = :task)
+  OR EXISTS (SELECT 1 FROM current_task_team t JOIN task_team_member m ON m.task_team = t.id
+    WHERE m.annotator = a.id AND t.task = :task)
 ORDER BY a.id
 """
 
 
-def list_members(db: Database) -> list[Member]:
-    return [Member(person_of(row), Group(row["group_name"]), row["disabled_at"]) for row in rows(db, MEMBERS)]
+def list_members(db: Database, task: int = 0) -> list[Member]:
+    """Return everybody, or those who count for a task.
+
+    People who came with imported scores and never signed in count only for the tasks of these scores, and for teams.
+    """
+    return [
+        Member(person_of(row), Group(row["group_name"]), row["disabled_at"])
+        for row in rows(db, MEMBERS, {"task": task})
+    ]
 
 
 def list_groups(db: Database) -> dict[int, str]:

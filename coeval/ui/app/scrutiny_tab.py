@@ -41,6 +41,7 @@ from coeval.usecases.reports.statistics import get_reading
 from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny import review, steps
 from coeval.usecases.scrutiny.steps import Move, Step, Where
+from coeval.usecases.tasks import get_task_state
 
 
 def step_link(slug: str, external_id: str, root: str = "../") -> str:
@@ -81,6 +82,9 @@ def _progress(context: Context, person: Person, slug: str) -> Node:
     by_criterion = [levels["ordinal"] for levels in alphas.per_criterion]
     double = min((int(alpha.details.get("n_units", 0)) for alpha in by_criterion), default=0)
     if double < ENOUGH_DOUBLE:
+        total = get_task_state(context, person, slug, counted=False).n_instances
+        if total < ENOUGH_DOUBLE:
+            return el("p.note", f"This file has {plural(total, 'item')}; Agreement shows their scores.")
         so_far = f"Two people scored {plural(double, 'item')}."
         return el("p.note", f"{so_far} From {ENOUGH_DOUBLE} items, this line shows their agreement.")
     disputes = review.list_disputes(context, person, slug)

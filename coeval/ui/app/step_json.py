@@ -31,7 +31,7 @@ from coeval.usecases.scrutiny.steps import WAITS
 Json = dict[str, Any]
 EVIDENCE = later("The marked passages are the model's evidence. Its verdict is hidden.")
 REASONS = later("You see a model's evidence without its verdict. Choose a score yourself.")
-BLIND = later("You score this one without a draft. Choose a score and say why.")
+BLIND = later("You score this one without a draft. Choose a score. A reason is optional.")
 FIRST = later("Give your own score first. The draft is shown right after it.")
 ADDED = {RowKind.CONCLUSION: later("Added conclusion"), RowKind.EVIDENCE: later("Added evidence")}
 AS_THEY_ARE = Aliases()
@@ -62,7 +62,7 @@ EMPTY = {
     ),
 }
 """Reasons for an empty queue, each with the next step, the name of its link, and its tab."""
-UNDRAFTED = later("There is no draft for this one. Choose a score and say why.")
+UNDRAFTED = later("There is no draft for this one. Choose a score. A reason is optional.")
 
 
 def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:

@@ -37,12 +37,12 @@ def clock(at: str) -> str:
 
 
 def name_instance(position: int, external_id: str) -> str:
-    """Return the name of an instance on every screen: its place in the data, then its id.
+    """Return the name of an instance on every screen: its place in the data, then its id if it differs.
 
-    >>> name_instance(1204, "q-17")
-    '1,204 · q-17'
+    >>> name_instance(1204, "q-17"), name_instance(12, "12")
+    ('1,204 · q-17', '12')
     """
-    return f"{position:,} · {external_id}"
+    return f"{position:,} · {external_id}" if external_id != str(position) else f"{position:,}"
 
 
 def score_words(score: float | None) -> str:

@@ -230,10 +230,13 @@ class PeopleTab(Tab):
         members = sorted(
             sessions.list_members(self.context, person), key=lambda member: bool(member.disabled_at)
         )
+        here = {member.person.id for member in sessions.list_members(self.context, person, slug)}
         progress = tasks.list_progress(self.context, person, slug) if slug else []
         choices = [(f"{member.person.name} ({member.person.role})", member.person.name) for member in members]
         return {
-            self.progress: _progress_view(members, progress),
+            self.progress: _progress_view(
+                [member for member in members if member.person.id in here], progress
+            ),
             self.export: _export_view(slug) if slug else None,
             self.address: self._address_view(slug),
             self.name: gr.Dropdown(choices),
@@ -253,7 +256,9 @@ class PeopleTab(Tab):
             el("p", "Send them this address: ", el("code", address)),
             el(
                 "p.note",
-                "They sign in with any name, and appear here. The server must be reachable from their computers.",
+                "They sign in with any name, and appear here. The server must be reachable from their computers. "
+                "Anyone who types an owner's name becomes that owner: for people on other computers, use accounts "
+                "(COEVAL_SIGN_IN=accounts).",
             ),
         )
 

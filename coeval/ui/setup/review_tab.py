@@ -306,7 +306,9 @@ class ReviewTab(Tab):
         )
         return {
             self.differing: gr.Radio(
-                [(_label(habit), _key(habit)) for habit in disputes], value=_key(chosen) if chosen else None
+                [(_label(dispute), _key(dispute)) for dispute in disputes],
+                value=_key(chosen) if chosen else None,
+                info="" if disputes else "None yet: two people must score the same item.",
             ),
             self.criterion: gr.Dropdown(
                 names, value=str(chosen.criterion) if chosen else names[0][1] if names else None

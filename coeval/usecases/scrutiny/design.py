@@ -53,7 +53,7 @@ def count_people(db: Database, task: int) -> int:
         return plan.per_instance
     if team and team.members:
         return team.per_instance or len(team.members)
-    return sum(not member.disabled_at for member in people.list_members(db))
+    return sum(not member.disabled_at for member in people.list_members(db, task))
 
 
 @use_case(OWNERS)

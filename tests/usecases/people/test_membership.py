@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coeval.domain import Action, Group, Person, Plan, Proposal, Role, Terms, Vote
+from coeval.domain import Action, Group, ImportedSubmission, Person, Plan, Proposal, Role, Study, Terms, Vote
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.settings import SignIn
 from coeval.store.queries import people
@@ -18,6 +18,7 @@ from coeval.usecases.crowd import entry, onboarding, plans
 from coeval.usecases.crowd.link_signing import build_pass, ensure_code
 from coeval.usecases.reports.statistics import get_frames, get_report
 from coeval.usecases.scrutiny import steps
+from coeval.usecases.scrutiny.policies import set_team
 from coeval.usecases.sessions import (
     disable_account,
     enable_account,
@@ -152,3 +153,23 @@ def test_an_import_says_in_which_group_new_people_count(context: Context, tmp_pa
     assert (known["Ann"], known["Bob"], known["Cid"]) == (Group.EXPERT, Group.CROWD, Group.TEAM)
     groups = get_report(context, OPERATOR, "demo")["agreement"]["by_group"]
     assert {one["group"] for one in groups} == {"expert", "crowd", "team"}
+
+
+def test_imported_people_count_only_for_the_tasks_of_their_scores(context: Context, owner: Person) -> None:
+    study = make_study(1)
+    scored = ImportedSubmission("Rater", study.instances[0].external_id, study.criteria[0].text, 3.0)
+    import_study(context, owner, replace(study, runs=(), submissions=[scored]))
+    task = replace(study.task, slug="new")
+    import_study(context, owner, Study(task, study.instances), [Proposal("Be short.")])
+
+    def counted(slug: str) -> list[str]:
+        return [one.person.name for one in list_members(context, owner, slug)]
+
+    assert counted("demo") == ["Olu", "Rater"] and counted("new") == ["Olu"]
+    tally = criteria_rounds.get_tally(context, owner, "new")
+    assert tally and tally.waiting == ("Olu",)
+    set_team(context, owner, "new", ["Rater"])
+    assert counted("new") == ["Olu", "Rater"]
+    set_team(context, owner, "new", [])
+    sign_in(context, "Rater")
+    assert counted("new") == ["Olu", "Rater"]

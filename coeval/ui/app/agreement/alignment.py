@@ -10,7 +10,7 @@ from coeval.stats.estimates import Estimate, section_notes
 from coeval.stats.judges.correlation import LEVELS
 from coeval.stats.report.activity import Distribution, compared_distributions
 from coeval.stats.report.alignment import AlignmentSection, alignment_section, alignment_tables
-from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED
+from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED, too_few
 from coeval.stats.report.model_vs_people import JudgeRow
 from coeval.ui.app.agreement.figures import (
     Figure,
@@ -20,7 +20,6 @@ from coeval.ui.app.agreement.figures import (
     crossed,
     show_table,
     tile,
-    too_few,
     verdict_view,
 )
 from coeval.ui.components import charts

@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import Answer
 from coeval.stats.report.tables import Table
@@ -216,15 +215,6 @@ def verdict_view(
         el("p.note", note) if note else None,
         data_level=level.replace(" ", "-"),
     )
-
-
-def too_few(n: int, kind: str) -> str:
-    """Return the warning about a number of clusters that is too small, or "".
-
-    >>> too_few(6, "documents"), too_few(10, "documents")
-    ('The scores are of 6 documents; at least 10 are needed.', '')
-    """
-    return f"The scores are of {n:,} {kind}; at least {VERDICT_FROM} are needed." if n < VERDICT_FROM else ""
 
 
 def _exactly(value: Any) -> dict[str, str]:

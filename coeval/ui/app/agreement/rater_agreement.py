@@ -21,13 +21,22 @@ from coeval.stats.report.agreement import (
     agreement_tables,
     people_alphas,
 )
-from coeval.stats.report.answer import build_answer
+from coeval.stats.report.answer import build_answer, count_clusters
 from coeval.stats.report.draft_account import draft_effects_section
 from coeval.ui.app.agreement.assistance import pull_tile
 from coeval.ui.app.agreement.changes import actions_figure, kept_tile
 from coeval.ui.app.agreement.figures import Figure, Get, Page, answer_view, show_table, split_estimates, tile
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import brief, natural, number, numbered, percent, plural, shown
+from coeval.ui.components.number_words import (
+    brief,
+    natural,
+    number,
+    numbered,
+    percent,
+    plural,
+    score_words,
+    shown,
+)
 from coeval.ui.components.view import Node
 
 MODEL = "Model"
@@ -41,7 +50,8 @@ WITHOUT_MODEL = "to show the model here, leave out planted errors at the top of 
 def build(get: Get) -> Iterator[Page]:
     """Yield the answer and people's alphas first, then all other parts, and the actions last."""
     first, criteria = get(people_alphas), get(list_criteria)
-    ordinal = {text: levels["ordinal"] for text, levels in zip(criteria, first.per_criterion, strict=True)}
+    alphas = [levels["ordinal"] for levels in first.per_criterion]
+    ordinal = dict(zip(criteria, map(_of_several, alphas), strict=True))
     effects = get(draft_effects_section, whole=True)
     page = Page(
         answer=answer_view(build_answer(first.of_all, ordinal, effects)),
@@ -67,6 +77,14 @@ def build(get: Get) -> Iterator[Page]:
     yield replace(page, tiles=tiles, figures=[*page.figures, *_acted(actions)], whole=True)
 
 
+def _of_several(alpha: Estimate) -> Estimate:
+    """Return an alpha, undefined if its scores are of one document: two scores of one unit give 0 at most."""
+    if alpha.details.get("clusters") != 1:
+        return alpha
+    reason = f"the scores are of {count_clusters(1, alpha.details.get('resampled', 'documents'))}"
+    return Estimate.undefined(reason, n_units=alpha.details.get("n_units", 0))
+
+
 def _undefined(headline: Headline) -> list[str]:
     return [] if headline.mean.value.defined else [f"Alpha is undefined: {headline.mean.value.reason}."]
 
@@ -80,6 +98,9 @@ def _headline_tile(headline: Headline) -> Node | None:
     mean = headline.mean.value
     clusters = mean.details.get("clusters")
     about = f"mean of {plural(headline.criteria, 'criterion', 'criteria')}"
+    if clusters == 1:
+        reason = _of_several(mean).reason or ""
+        return tile("Alpha, people", None, reason, show=score_words, rows="reliability.csv")
     if clusters:
         about += f", {clusters:,} {mean.details.get('resampled', 'clusters')}"
     more = (f"pooled over criteria (tends to be higher) {shown(headline.pooled.value)}",)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from coeval.stats.clusters import ROUGH_BELOW
 from coeval.stats.estimates import Estimate, listed, section_notes
-from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED
+from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED, too_few
 from coeval.stats.report.pairwise_strengths import list_compared
 from coeval.stats.report.systems import SystemRow, shared_scale, systems_section, systems_tables
 from coeval.ui.app.agreement.figures import (
@@ -19,7 +19,6 @@ from coeval.ui.app.agreement.figures import (
     message,
     show_table,
     tile,
-    too_few,
     verdict_view,
 )
 from coeval.ui.components import charts
