@@ -236,6 +236,7 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     expect(page.locator("summary", has_text="Inbox")).to_have_count(0)
     assert page.url == where
     page.goto(f"{server.url}/admin/?task=demo&tab=review")
+    page.locator("#review-differing").get_by_text("None yet: two people must score the same item.").wait_for()
     page.locator("#inbox-state label", has_text="answered").click()
     card = page.locator("#inbox-messages .message")
     card.get_by_text("Answered by Owner").wait_for()
