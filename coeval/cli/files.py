@@ -6,11 +6,16 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coeval.cli.results import may_ask, report
-from coeval.datasets.known_formats import list_format_names
+from coeval.datasets import FIELDS, preview
+from coeval.datasets.known_formats import find_format, list_format_names
+from coeval.datasets.tables.person_columns import CHOOSE, PEOPLE
+from coeval.datasets.tables.table import find_column
 from coeval.datasets.tables.table_files import on_sheet
 from coeval.domain import ColumnRole, Group
 from coeval.errors import InputError
@@ -82,8 +87,27 @@ def _import(context: Context, options: argparse.Namespace) -> None:
 
     import_options = read_import_options(options)
     with on_sheet(Path(options.path), options.sheet) as path:
+        import_options, notes = _add_people(path, import_options)
         imported = import_file(context, OPERATOR, path, options.task, import_options)
+    imported.notes.extend(notes)
     tell_import(context, imported, options)
+
+
+def _add_people(path: Path, options: ImportOptions) -> tuple[ImportOptions, list[str]]:
+    """Return the options with the columns of people's scores that a table shows, and the note on them."""
+    mapping = options.mapping or {}
+    if options.format != "auto" or mapping.keys() & {"annotator", "scores"} or not path.is_file():
+        return options, []
+    with suppress(InputError):  # the import refuses it, and says why
+        kind = find_format(path, columns=mapping)
+        if kind.table and kind.fields == FIELDS and find_column(kind.table(path).columns, PEOPLE):
+            seen = preview(path, mapping=mapping)
+            if "scores" in seen.mapping:
+                shown = {"context": "\n".join(options.roles)} if options.roles else {}
+                end = f"Choose others with --map scores=COLUMN, or none with --format {seen.format}."
+                notes = [note.replace(CHOOSE, end) for note in seen.notes if note.endswith(CHOOSE)]
+                return replace(options, mapping={**shown, **seen.mapping, **mapping}), notes
+    return options, []
 
 
 def read_import_options(options: argparse.Namespace) -> ImportOptions:

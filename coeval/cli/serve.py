@@ -213,12 +213,13 @@ def _choose_columns(path: Path, mapping: Mapping[str, str]) -> Mapping[str, str]
     seen = preview(path, mapping=mapping or None)
     if seen.fields != FIELDS:
         return mapping
+    likely = {field: column for field, column in seen.mapping.items() if field in FIELDS}
     guessed = [
-        f"{field}: {column}" for field, column in seen.mapping.items() if column != mapping.get(field, field)
+        f"{field}: {column}" for field, column in likely.items() if column != mapping.get(field, field)
     ]
     if guessed:
         print(f"Columns: {', '.join(guessed)} (--map field=column chooses others)", flush=True)
-    return {**seen.mapping, **mapping}
+    return {**likely, **mapping}
 
 
 def _prepare(context: Context, options: argparse.Namespace) -> str:

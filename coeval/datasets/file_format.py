@@ -9,6 +9,7 @@ from pathlib import Path
 
 from coeval.datasets.source import Seen, Source
 from coeval.datasets.tables.instances import FIELDS, is_text, match_instances
+from coeval.datasets.tables.person_columns import PersonColumns
 from coeval.datasets.tables.table import Row, Table, keep_columns, match_columns
 from coeval.errors import InputError
 
@@ -58,7 +59,7 @@ class Preview:
     """A preview of a file. ``rows`` are the first rows, with one cell per column in ``columns``.
 
     ``fields`` can be mapped to columns; they are empty if the format fixes them. ``mapping`` (field -> column)
-    contains the requested columns and guesses for the others.
+    contains the requested columns and guesses for the others, also of ``annotator`` and ``scores``.
     """
 
     format: str
@@ -79,7 +80,7 @@ def preview_table(
     """Return the preview of a table. The whole file is checked, and ``limit`` rows are kept."""
     read = match_instances if fields == FIELDS else partial(match_columns, fields=fields)
     matched = read(table, mapping=mapping, guess=True)
-    ids = _Ids(matched)
+    ids, people = _Ids(matched), PersonColumns(table, matched)
     rows: list[tuple[str, ...]] = []
     texts: set[str] = set()
     count = 0
@@ -88,10 +89,13 @@ def preview_table(
             rows.append(tuple(row.cells[column] for column in table.columns))
         texts.update(column for column, cell in row.cells.items() if column not in texts and is_text(cell))
         ids.add(row)
+        if fields == FIELDS:
+            people.add(row)
     notes = keep_columns(table, matched).notes if fields == FIELDS else table.notes
     if fields == FIELDS:
         matched, more_notes = _look_again(table, matched, mapping or {}, texts, ids)
-        notes += more_notes
+        matched, note = people.find(matched)
+        notes += (*more_notes, note) if note else more_notes
         lacks = [field for field in ("input", "output") if field not in matched]
         notes += tuple(f"No column was read as the {field}: choose one." for field in lacks)
     return Preview(format, table.columns, fields, matched, tuple(rows), count, frozenset(texts), notes)

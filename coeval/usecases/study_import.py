@@ -57,6 +57,8 @@ class ImportOptions:
     name: str = ""
     """The name of a new task; by default that in the file, as for ``description``."""
     description: str = ""
+    usual_description: str = ""
+    """The description of a new task if neither ``description`` nor the file gives one."""
     language: str = ""
     """The language of annotators' screens in a new task; by default that in the file, or English."""
     roles: Mapping[str, ColumnRole] = field(default_factory=dict)
@@ -78,6 +80,7 @@ class ImportOptions:
 
 
 USUAL = ImportOptions()
+USUAL_DESCRIPTION = "A system gets the input and writes the output."
 
 
 # Import of a study, or of instances for one, in full or not at all, while people continue to save.
@@ -109,10 +112,13 @@ def import_checked(
     task = replace(
         stated,
         name=options.name or stated.name,
-        description=options.description or stated.description,
+        description=options.description.strip() or stated.description.strip() or options.usual_description,
         language=options.language or stated.language,
     )
     source = _set_scale(replace(source, task=task, group=options.group), options.scale)
+    if options.usual_description and task.description == options.usual_description:
+        note = f"The systems' task was left empty: it is “{task.description}” Change it under Tasks."
+        source = replace(source, notes=(*source.notes, note))
     if any(line.strip() for line in options.criteria_lines):
         if source.criteria:
             raise InputError("The file contains criteria: leave the box of criteria empty.")

@@ -24,7 +24,7 @@ from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.scrutiny.policies import set_team
 from coeval.usecases.sessions import check_name, open_session
-from coeval.usecases.study_import import ImportOptions, import_checked, import_file
+from coeval.usecases.study_import import USUAL_DESCRIPTION, ImportOptions, import_checked, import_file
 from coeval.usecases.tasks import check_task, make_slug
 
 DATA, OUTLINE = "data.jsonl", "study.yaml"
@@ -120,7 +120,6 @@ def _name_column(name: str) -> str:
 
 
 USUAL_CRITERIA = "Overall quality 1-5"
-USUAL_DESCRIPTION = "A system gets the input and writes the output."
 REVIEWERS = {"Reviewer 1": Role.OWNER, "Reviewer 2": Role.ANNOTATOR}
 """The first person also sees the statistics. The second sees only their own work."""
 

@@ -44,6 +44,16 @@ def roles(db: Path) -> dict[str, ColumnRole]:
         return dict(task.columns)
 
 
+def test_an_import_reads_scores_of_people_and_says_so(tmp_path: Path) -> None:
+    path, db = tmp_path / "people.csv", tmp_path / "coeval.db"
+    path.write_text("article,summary,rater,fluency\nQ,A,p1,4\nQ,A,p2,3\n", encoding="utf-8")
+    said = run("import", path, "--task", "t", db=db).stdout
+    assert "Read as the scores of 2 people: fluency. Choose others with --map" in said
+    assert "1 instance, 2 submissions" in said
+    columns = ("--format", "csv", "--map", "input=article", "output=summary")
+    assert "2 instances" in run("import", path, "--task", "rows", *columns, db=db).stdout
+
+
 def test_an_import_lists_every_column_and_shows_what_it_is_told_to(tmp_path: Path, table: Path) -> None:
     db = tmp_path / "new.db"
     said = run("import", table, "--task", "answers", db=db).stdout

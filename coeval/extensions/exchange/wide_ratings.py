@@ -59,7 +59,7 @@ def _open(path: Path, slug: str, columns: Columns) -> Source:
     for number, record in enumerate(load_records(path), 1):
         cells = {name: record.get(column).text() for name, column in fields.items()}
         question = cells.get("input", "")
-        texts = "\n".join(filter(None, (question, cells.get("output", ""))))
+        texts = "\n".join(filter(None, (question, cells.get("output", ""), cells.get("system", ""))))
         name = cells.get("instance") or (name_document(texts) if texts else str(number))
         context = {column: record.get(column).text() for column in kept}
         built = build_instance(name, question, cells.get("output", ""), system=cells.get("system", ""),

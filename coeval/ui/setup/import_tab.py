@@ -36,7 +36,14 @@ from coeval.ui.tabs import Tab, Update, more_settings, need_task, task_choices
 from coeval.usecases import tasks
 from coeval.usecases.access import OWNERS
 from coeval.usecases.scrutiny.design import get_design, list_columns
-from coeval.usecases.study_import import ImportOptions, ImportReport, import_file, list_sources, read_scale
+from coeval.usecases.study_import import (
+    USUAL_DESCRIPTION,
+    ImportOptions,
+    ImportReport,
+    import_file,
+    list_sources,
+    read_scale,
+)
 from coeval.usecases.tasks import make_slug
 
 CHOSEN, NEW = "chosen", "new"
@@ -114,7 +121,7 @@ class ImportTab(Tab):
             self.name = gr.Textbox(label="Name of the new task", max_length=200, elem_id="import-name")
             self.description = gr.Textbox(
                 label="Task given to the systems",
-                placeholder="The description that the model and the people read",
+                placeholder="Optional: the description that the model and the people read",
                 lines=2,
                 max_length=20_000,
                 elem_id="import-description",
@@ -273,13 +280,14 @@ class ImportTab(Tab):
                 mapping |= {"context": "\n".join(roles)} if roles else {}
             task, texts = self._target(person, slug, into, name or "", description or "")
             options = ImportOptions(
-                format="auto" if origin else format or "auto",
+                format="auto" if origin or "scores" in mapping else format or "auto",
                 mapping=mapping,
                 roles=roles,
                 empty_outputs=bool(empty),
                 scale=read_scale(scale or ""),
                 name=texts.get("name", ""),
                 description=texts.get("description", ""),
+                usual_description=USUAL_DESCRIPTION if texts else "",
                 criteria_lines=(criteria or "").splitlines() if texts else (),
             )
             if origin:
@@ -304,13 +312,10 @@ class ImportTab(Tab):
                 f"There is already a task with the short name “{new}”: choose it above and import into it, or give "
                 "the new task another name."
             )
-        if not description.strip():
-            raise InputError(
-                "“Task given to the systems” is empty: describe the task. The model and the people need it."
-            )
         return new, {"name": name, "description": description}
 
     def _done(self, person: Person, report: ImportReport) -> Update:
+        stands = tasks.get_task_state(self.context, person, report.task)
         return {
             **self.load(person, report.task),
             self.name: "",
@@ -320,9 +325,11 @@ class ImportTab(Tab):
             self.judge: gr.Button(interactive=False),
             self.note: report_view(
                 report,
-                tasks.get_task_state(self.context, person, report.task),
+                stands,
                 list_columns(self.context, person, report.task),
-                design_hint(report.task, get_design(self.context, person, report.task).design),
+                design_hint(report.task, get_design(self.context, person, report.task).design)
+                if stands.runs
+                else None,
             ),
             self.task: task_choices(self.context, person, report.task),
         }

@@ -12,7 +12,7 @@ import pytest
 from coeval.domain import ColumnRole, Instance, Study, Task
 from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.study_import import import_study
+from coeval.usecases.study_import import USUAL_DESCRIPTION, import_study
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter
 from tests.support.serving.server import Running, new_context
@@ -221,3 +221,28 @@ def test_scores_of_people_are_chosen_among_255_columns(
         ).fetchone()
     assert tuple(scores) == (4, 14)
     assert dict(instance.context) == {"c249": "c249"} and (instance.input, instance.output) == ("Why?", "So.")
+
+
+def test_scores_of_people_are_preselected_and_nothing_else_is_required(
+    owner: Any, server: Running, context: Context, tmp_path: Path
+) -> None:
+    page = owner
+    rows = [f"Rain fell.,Rain.,a,{who},{scores}" for who, scores in (("p1", "4,5"), ("p2", "3,5"))]
+    choose_file(
+        page, server, tmp_path, "\n".join(["article,summary,model,rater,fluency,coherence", *rows]) + "\n"
+    )
+    page.locator("#import-into").get_by_text("A new task").click()
+    note = page.locator("#import-note")
+    expect(note).to_contain_text("Read as the scores of 2 people: fluency, coherence.")
+    expect(role(page, "rater")).to_have_value("annotator")
+    expect(role(page, "coherence")).to_have_value("scores")
+    role(page, "coherence").select_option("Hidden")
+    expect(role(page, "coherence")).to_have_value("hidden")
+    page.locator("#import-name textarea, #import-name input").first.fill("Read at once")
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(note).to_contain_text("2 submissions")
+    expect(note).to_contain_text("The systems' task was left empty")
+    expect(note).not_to_contain_text("blind?")
+    with context.store.read() as db:
+        task = tasks.get_task(db, "read-at-once")
+    assert task is not None and task.description == USUAL_DESCRIPTION

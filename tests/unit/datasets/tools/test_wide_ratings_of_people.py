@@ -58,6 +58,42 @@ def test_the_columns_to_keep_of_a_wide_table_are_chosen_and_all_are_seen(tmp_pat
     assert len(seen.columns) == 255 and any("55 are left out" in note for note in seen.notes)
 
 
+PEOPLE = "id,article,summary,model,rater,fluency,coherence,notes,seconds\n" + "".join(
+    f"{place},Rain fell.,{text},{model},{who},{scores},So,{place}\n"
+    for place, (text, model, who, scores) in enumerate(
+        [
+            ("Rain.", "a", "p1", "4,5"),
+            ("Rain.", "a", "p2", "3,5"),
+            ("Rain.", "b", "p1", "1,2"),
+            ("Rain.", "b", "p2", "2,"),
+        ]
+    )
+)
+
+
+def test_repeated_outputs_with_different_people_are_read_as_scores(tmp_path: Path) -> None:
+    path = write(tmp_path, PEOPLE)
+    seen = preview(path)
+    assert dict(seen.mapping) == {
+        "input": "article", "output": "summary", "system": "model", "annotator": "rater",
+        "scores": "fluency\ncoherence",
+    }  # fmt: skip
+    note = "Read as the scores of 2 people: fluency, coherence. Choose other roles under Columns."
+    assert note in seen.notes
+    study = load_study(path, slug="t", mapping=seen.mapping)
+    assert (len(study.instances), len(study.submissions)) == (2, 7)
+    shared = preview(
+        write(tmp_path, PEOPLE.replace("\n1,", "\n0,").replace("\n2,", "\n0,").replace("\n3,", "\n0,"))
+    )
+    assert shared.mapping["document"] == "id" and "instance" not in shared.mapping
+
+
+@pytest.mark.parametrize("old, new", [("rater", "mood"), ("p2", "p1"), ("Rain.,a,p2", "Hail.,a,p2")])
+def test_other_tables_are_read_as_instances(tmp_path: Path, old: str, new: str) -> None:
+    text = PEOPLE.replace(old, new).replace("Rain.,b,p2", "Snow.,b,p2" if new[0] == "H" else "Rain.,b,p2")
+    assert not {"annotator", "scores"} & preview(write(tmp_path, text)).mapping.keys()
+
+
 HEAD = "HITId,WorkerId,AssignmentStatus,Reward,Input.prompt,Input.response,"
 
 
