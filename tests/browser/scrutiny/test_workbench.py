@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
 from coeval.rules.arms import Design
@@ -178,6 +179,44 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench:
         ("conclusion", "It is hard."),
         ("evidence", "“condensed”"),
     ]
+
+
+@pytest.mark.parametrize("opens", ["click", "n"])
+def test_after_a_typed_conclusion_enter_leads_to_confirm_and_digits_score(
+    page: Page, bench: Bench, opens: str
+) -> None:
+    bench.design = Design(blind_share=1)
+    bench.open_bench(page)
+    box = page.get_by_role("textbox", name="Added conclusion", exact=True)
+    heads = page.get_by_role("columnheader")
+    assert heads.all_inner_texts() == ["Line", "Your version", "Action", "Reason"][: heads.count()]
+    assert not page.get_by_text("added", exact=True).is_visible()
+    assert not page.get_by_role("button", name="Approve the rest").is_visible()
+    box.click() if opens == "click" else press(page, "n")
+    page.keyboard.type("Leaves out the critics.")
+    expect(page.get_by_text("added", exact=True)).to_be_visible()
+    press(page, "Enter")
+    assert focused(page).startswith("Score")
+    press(page, "2")
+    box.click() if opens == "click" else press(page, "n")
+    press(page, "End", "Enter")
+    assert focused(page).startswith("Confirm and next")
+    press(page, "Enter")
+    wait_saved(page, bench, 1)
+    press(page, "5", "Enter")
+    wait_saved(page, bench, 2)
+    assert [(body["score"], body["added"]) for body in bench.requests] == [
+        (2, [{"kind": "conclusion", "new_text": "Leaves out the critics.", "reason": ""}]),
+        (5, []),
+    ]
+
+
+def test_enter_after_the_last_revision_leads_to_confirm(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    press(page, "a", "a", "a", "a", "r")
+    page.keyboard.type(" More.")
+    press(page, "Enter")
+    assert focused(page).startswith("Confirm and next")
 
 
 def test_evidence_only_marks_passages_and_leaves_the_score_row_empty(page: Page, bench: Bench) -> None:

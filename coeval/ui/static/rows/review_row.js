@@ -229,7 +229,8 @@ export class AddedRow extends Row {
     super(table, row);
     const limit = { maxlength: String(table.sheet.limits.remark) };
     const words = addedWords(row.kind);
-    this.side.append(el('span', { class: 'ce-tag' }, tr('added')));
+    this.tag = el('span', { class: 'ce-tag' }, tr('added'));
+    this.side.append(this.tag);
     this.newText = growingBox(
       { class: 'ce-in', 'aria-label': addedName(row.kind), placeholder: words.ask, ...limit },
       (value) => this.set('new_text', value),
@@ -292,8 +293,10 @@ export class AddedRow extends Row {
 
   describe() {
     this.node.dataset.action = 'add';
-    this.widen(true, this.row.new_text);
-    this.state.textContent = `${tr('added')}: ${this.row.new_text}`;
+    const { new_text: words } = this.row;
+    this.widen(true, words);
+    this.tag.hidden = !words.trim();
+    this.state.textContent = words.trim() && `${tr('added')}: ${words}`;
   }
 
   /** Applies another state of the line. @param {AddedLine} state */

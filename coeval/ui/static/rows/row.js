@@ -38,11 +38,12 @@ export function rovingGroup(group, buttons) {
   group.addEventListener('keydown', (event) => {
     const turned = getComputedStyle(group).direction === 'rtl';
     const step = { ArrowRight: turned ? -1 : 1, ArrowLeft: turned ? 1 : -1 }[event.key];
-    const at = buttons.indexOf(event.target);
+    const shown = buttons.filter((node) => node.getClientRects().length);
+    const at = shown.indexOf(event.target);
     if (!step || at < 0) return;
     event.preventDefault();
     event.stopPropagation();
-    buttons[(at + step + buttons.length) % buttons.length].focus();
+    shown[(at + step + shown.length) % shown.length].focus();
   });
 }
 

@@ -373,6 +373,7 @@ export class Workbench {
   recount() {
     if (!this.work) return;
     this.table.showGroups();
+    this.frame.foot.rest.hidden = this.table.isUndrafted;
     const approvable = this.table.approvable().length > 0 && !this.table.locked;
     const open = this.table.undecided().length;
     this.frame.foot.loadCount(this.table.countText(), open, this.seen.unseen, approvable);

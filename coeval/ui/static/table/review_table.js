@@ -81,6 +81,8 @@ export class ReviewTable {
     /** The places of the lines while a heading sorts them. @type {Map<any, number>} */
     this.order = new Map();
     this.head = this.buildHead();
+    // what the person gives then fills the place of the draft
+    if (!this.groups.size) this.head.children[1].toggleAttribute('hidden', this.isUndrafted);
     fill(this.list, this.head, ...[...this.groups.values()].map((group) => group.node));
     for (const row of this.all) this.put(row);
     this.buildAdders();
@@ -140,6 +142,11 @@ export class ReviewTable {
   /** The score of a sheet of one criterion; null while none is chosen. */
   get score() {
     return this.rows.find((row) => row instanceof ScoreRow)?.row.score ?? null;
+  }
+
+  /** Whether no line has a draft: there is a score to give, and nothing to approve. */
+  get isUndrafted() {
+    return this.rows.length > 0 && this.rows.every((row) => row instanceof ScoreRow && row.drafted === null);
   }
 
   /** The criterion of a line, in a sheet of several. @returns {Group | undefined} */

@@ -59,7 +59,10 @@ export class SheetTable extends ReviewTable {
 
   /** Ends the typing in a cell, unless the cell was opened for edits. */
   leaveTyped(by) {
-    return this.editing?.typed ? this.commit(by) : false;
+    if (!this.editing?.typed) return false;
+    const cell = cellOf(this.all, document.activeElement);
+    this.endWords();
+    return this.moveIn(cell?.[1], by);
   }
 
   /** A line in use is reached by keyboard unless `onclick` says otherwise. */
@@ -112,7 +115,7 @@ export class SheetTable extends ReviewTable {
     const cell = cellInUse(this.all);
     if (!cell) return false;
     if (cell[1] === 'line' && !this.pointed) return by > 0 && this.edit();
-    return this.move(by);
+    return by > 0 && this.current === this.all.at(-1) ? this.leaveCells() : this.move(by);
   }
 
   /** Tab moves to the next words of the person, or, if there are none, where the browser moves. */
@@ -194,21 +197,26 @@ export class SheetTable extends ReviewTable {
     this.edits.close();
   }
 
-  /** Ends typing and keeps the text. Moves on: in a spreadsheet's cell, up or down; else to a missing reason, or to the next line if this one is decided. */
-  commit(by = 1) {
+  /** Ends typing and keeps the text. Moves on: in a spreadsheet's cell, down; else to a missing reason, or to the line after a decided one. */
+  commit() {
     const { current } = this;
     const cell = cellOf(this.all, document.activeElement);
-    if (this.inCells && cell) {
-      this.endWords();
-      return this.moveIn(cell[1], by);
-    }
+    const next = this.all[this.all.indexOf(current) + 1];
     const inReason = current?.why.contains(document.activeElement);
     this.endWords();
-    if (current instanceof DraftedRow && current.lacksOnlyReason && !inReason)
-      return void current.edit('reason');
-    const isDone = current instanceof DraftedRow && !current.problem();
-    const next = isDone ? this.all[this.all.indexOf(current) + 1] : null;
-    (next ?? current)?.focus();
+    if (this.inCells && cell && next) return this.moveIn(cell[1], 1);
+    if (!this.inCells && current instanceof DraftedRow) {
+      if (current.lacksOnlyReason && !inReason) return void current.edit('reason');
+      if (current.problem()) return current.focus();
+      if (next && this.undecided().length) return next.focus();
+    }
+    this.leaveCells();
+  }
+
+  /** Leaves the words for the next open line, or for the confirm button: keys are commands again. */
+  leaveCells() {
+    this.goTo(this.current);
+    this.focusNext(this.current);
   }
 
   /** Ends typing and restores the line; undo brings the text back. */
