@@ -202,13 +202,12 @@ def texts_json(screen: Shown, instance: Instance) -> Json:
 
 
 def _name(step: Step, instance: Instance) -> str:
-    """Return the name of the instance on all screens; without its id or its place where that shows the system.
+    """Return the name of the instance on all screens; nothing where its id or its place would show the system.
 
-    An id such as "17a" names the system, and a place in the data does where the systems take turns.
+    An id such as "17a" names the system, and a place in the data does where the systems take turns. Owners annotate
+    too.
     """
-    if not step.design.hide_systems:
-        return name_instance(instance.position, instance.external_id)
-    return f"{instance.position:,}" if step.sets_up else ""
+    return "" if step.design.hide_systems else name_instance(instance.position, instance.external_id)
 
 
 def _answer(step: Step) -> str:
