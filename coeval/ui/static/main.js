@@ -109,9 +109,9 @@ const messages = [];
 function takeMessages() {
   for (const body of document.querySelectorAll('[data-testid=toast-body]')) {
     const kind = ['error', 'warning'].find((name) => body.classList.contains(name));
-    for (const text of body.querySelectorAll('[data-testid=toast-text]:not([data-taken])')) {
-      text.setAttribute('data-taken', ''); // it stays for a moment, and what is added below is a change too
+    for (const text of body.querySelectorAll('[data-testid=toast-text]:not(:empty)')) {
       const words = text.textContent ?? '';
+      text.replaceChildren(); // it stays for a moment, and nobody reads the same message twice
       messages.push(kind ? notices.warn(words, kind) : notices.say(words));
     }
     /** @type {HTMLElement | null} */ (body.querySelector('[data-testid=toast-close]'))?.click();
