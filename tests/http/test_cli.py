@@ -81,7 +81,7 @@ def eli5(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not folder.is_dir():
         pytest.skip("the released ELI5 study (coeval_release_eli5) is not here")
     db = tmp_path_factory.mktemp("eli5") / "eli5.db"
-    assert "5,000 submissions" in run("import", folder, "--task", "eli5", db=db).stdout
+    assert "5,000 scores by 5 people" in run("import", folder, "--task", "eli5", db=db).stdout
     return db
 
 
@@ -126,7 +126,7 @@ def test_a_small_release_goes_from_its_files_to_statistics_and_tables(tmp_path: 
             }
         (tmp_path / f"A0{number}.json").write_text(json.dumps({f"A0{number}": stories}), encoding="utf-8")
     db = tmp_path / "coeval.db"
-    assert "12 submissions" in run("import", tmp_path, "--task", "roc", db=db).stdout
+    assert "12 scores by 3 people" in run("import", tmp_path, "--task", "roc", db=db).stdout
     assert "nothing new" in run("import", tmp_path, "--task", "roc", db=db).stdout
     report = json.loads(run("stats", "--task", "roc", "--json", db=db).stdout)
     assert (report["annotators"], report["units"]) == (3, 4)

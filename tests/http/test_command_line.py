@@ -49,7 +49,7 @@ def test_an_import_reads_scores_of_people_and_says_so(tmp_path: Path) -> None:
     path.write_text("article,summary,rater,fluency\nQ,A,p1,4\nQ,A,p2,3\n", encoding="utf-8")
     said = run("import", path, "--task", "t", db=db).stdout
     assert "Read as the scores of 2 people: fluency. Choose others with --map" in said
-    assert "1 instance, 2 submissions" in said
+    assert "1 instance, 2 scores by 2 people" in said
     columns = ("--format", "csv", "--map", "input=article", "output=summary")
     assert "2 instances" in run("import", path, "--task", "rows", *columns, db=db).stdout
 

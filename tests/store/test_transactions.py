@@ -71,7 +71,7 @@ def test_ones_own_changes_are_read_before_they_are_kept_and_others_do_not_see_th
 WORKER_AND_STOP = """
 import sys, threading, time
 from pathlib import Path
-from coeval.errors import StorageError
+from coeval.errors import UnreachableError
 from coeval.store import Store
 
 store, ends = Store(Path(sys.argv[1])), []
@@ -91,7 +91,7 @@ worker.start()
 time.sleep(float(sys.argv[2]))
 store.close()
 worker.join(10)
-assert [type(error) for error in ends] == [StorageError], ends
+assert [type(error) for error in ends] == [UnreachableError], ends
 assert "is closed" in str(ends[0]), ends
 """
 

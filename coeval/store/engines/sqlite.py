@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from coeval.errors import StorageError
+from coeval.errors import StorageError, UnreachableError
 from coeval.store.engines.sqlite_file import (
     ASK_OWNER,
     Identity,
@@ -138,10 +138,10 @@ class Store:
 
         Raises:
             StorageError: the file, or the log of its latest changes, was moved, deleted or replaced since it
-                was opened; or the store is closed.
+                was opened; or the store is closed (``UnreachableError``).
         """
         if self._closed:
-            raise StorageError(
+            raise UnreachableError(
                 f"{self.path} is closed, because CoEval is stopping: nothing more is saved. Start it again."
             )
         # a log that was missing at first, as on some file systems, proves nothing

@@ -240,7 +240,7 @@ def test_scores_of_people_are_preselected_and_nothing_else_is_required(
     expect(role(page, "coherence")).to_have_value("hidden")
     page.locator("#import-name textarea, #import-name input").first.fill("Read at once")
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(note).to_contain_text("2 submissions")
+    expect(note).to_contain_text("2 scores by 2 people")
     expect(note).to_contain_text("The systems' task was left empty")
     expect(note).not_to_contain_text("blind?")
     with context.store.read() as db:
