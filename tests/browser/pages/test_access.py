@@ -121,7 +121,7 @@ def test_the_theme_of_gradio_wins_over_the_systems(page: Page, bench: Bench) -> 
 def test_roles_states_and_announcements(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     live = page.locator(".wb > .ce-sr[role=status]")
-    assert live.inner_text() == f"Instance 1 of 3, criterion 1 of 2: {CRITERIA[0]}"
+    assert live.inner_text() == f"1 of 3, criterion 1 of 2: {CRITERIA[0]}"
     open_ = page.get_by_role("row", name="Conclusion to decide: It does not satisfy")
     open_.get_by_role("radiogroup", name="Decision on Conclusion").get_by_role(
         "radio", name="Approve"
