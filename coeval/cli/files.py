@@ -236,30 +236,16 @@ def add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         choices=[each.name for each in list_out_formats()],
         help="another tool's format (see below)",
     )
-    export.add_argument(
-        "--logs",
-        nargs="+",
-        type=Path,
-        metavar="LOG",
-        help="Inspect logs to copy with people's scores (with --as inspect)",
-    )
     export.set_defaults(command=_export, only_reads=True)
 
 
 def _export(context: Context, options: argparse.Namespace) -> None:
     if options.out is None:
         raise InputError("Name a folder for the export: --out DIR.")
-    from coeval.usecases.export import export_as, export_folder, get_out_format
+    from coeval.usecases.export import export_as, export_folder
 
-    edit_log = get_out_format(options.format).edit_log if options.format else None
-    if options.logs and edit_log is None:
-        raise InputError("--logs names logs of Inspect: use it with --as inspect.")
     if options.format:
         paths = export_as(context, OPERATOR, options.task, options.format, options.out)
     else:
         paths = export_folder(context, OPERATOR, options.task, options.out)
-    edited: dict[Path, int] = {}
-    if edit_log is not None:
-        edited = dict(edit_log(log, paths[0], options.out) for log in options.logs or ())
-    lines = (f"{target}: {n:,} edits of scores" for target, n in edited.items())
-    report(options, {"paths": paths, "edited": edited}, [*paths, *lines])
+    report(options, {"paths": paths}, paths)

@@ -233,11 +233,6 @@ class OutFormat:
     """One sentence about the content and its users."""
     build: Callable[[Context, Person, str], Files]
     """Yields the files of a task, by its short name; read each file before the next."""
-    edit_log: Callable[[Path, Path, Path], tuple[Path, int]] | None = None
-    """Writes a copy of the other tool's log with edits; its arguments are the paths of log, edits and target.
-
-    It returns the path of the copy and the number of edits.
-    """
 
 
 @cache

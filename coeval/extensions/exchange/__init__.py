@@ -28,8 +28,7 @@ extension = Extension(
     ),
     exports=(
         "tool_exports:LABEL_STUDIO",
-        "tool_exports:INSPECT_EDITS",
-        "tool_exports:INSPECT_SCORES",
+        "tool_exports:INSPECT",
         "tool_exports:FEEDBACK",
     ),
     help=(("For analysts", "tools.md"),),

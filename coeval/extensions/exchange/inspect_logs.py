@@ -1,9 +1,8 @@
-"""Inspect's eval logs, ``.eval`` and ``.json``: read them with Inspect, and write people's scores as score edits."""
+"""Inspect's eval logs, ``.eval`` and ``.json``: read them with Inspect, and write people's scores for its scorer."""
 
 from __future__ import annotations
 
 import math
-import os
 import zipfile
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coeval.clock import write_time
-from coeval.datasets.json_nodes import Node, load_node, peek
+from coeval.datasets.json_nodes import Node, peek
 from coeval.datasets.text import check_size, reading
 from coeval.domain import Instance
 from coeval.domain.tasks import parse_messages, render_chat
@@ -28,15 +27,11 @@ from coeval.extensions.exchange.tool_files import (
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
-    from inspect_ai.scorer import Score, ScoreEdit
-
+    from inspect_ai.scorer import Score
 
 TOOL = "Inspect"
 MAX_UNZIPPED = 1_000_000_000
 """The largest unzipped size of a log in bytes, because a small file can unzip to a very large one."""
-
-OURS = "coeval"
-"""The metadata key of an edit that marks this study's people as its source."""
 
 _READ = (
     "eval eval.model eval.scorers model_roles grader grader.model samples id epoch scores history messages "
@@ -188,7 +183,7 @@ def _read_score(instance: str, name: str, score: Score, judge: str, place: str, 
         )
     for edit in score.history[1:]:
         who = edit.provenance
-        if who is None or edit.value == "UNCHANGED" or OURS in who.metadata:
+        if who is None or edit.value == "UNCHANGED":
             continue
         said = edit.explanation if edit.explanation not in (None, "UNCHANGED") else who.reason
         for criterion, value in _split(name, edit.value):
@@ -232,22 +227,6 @@ def _read_value(value: object) -> tuple[float | None, tuple[str, ...] | None]:
 FORMAT = tool_format("inspect", "Inspect eval logs (.eval, .json)", TOOL, _is_log, _read)
 
 
-AUTHOR = "CoEval"
-
-
-def render_edit(task: str, instance: str, criterion: str, scores: Sequence[float], at: str) -> dict[str, Any]:
-    """Return the mean of people's scores as an edit for Inspect, with the single scores but no names."""
-    people = f"{len(scores)} {'person' if len(scores) == 1 else 'people'}"
-    provenance = {
-        "timestamp": at,
-        "author": AUTHOR,
-        "reason": f"mean of the scores of {people}",
-        "metadata": {OURS: {"task": task, "scores": list(scores)}},
-    }
-    edit = {"value": sum(scores) / len(scores), "provenance": provenance}
-    return {"instance": instance, "score_name": criterion, "edit": edit}
-
-
 def render_precomputed(
     instances: Sequence[Instance], units: Sequence[tuple[str, str, float]]
 ) -> list[dict[str, Any]]:
@@ -267,7 +246,7 @@ def render_precomputed(
             told = f"mean of the scores of {people} {'person' if people == 1 else 'people'}"
             value = {criterion: sum(each) / len(each) for criterion, each in scores.items()}
             records.append({"id": sample, **({"epoch": epoch} if epoch else {}), "value": value, "explanation": told,
-                            "metadata": {OURS: {criterion: each for criterion, each in scores.items()}}})  # fmt: skip
+                            "metadata": {"coeval": dict(scores)}})  # fmt: skip
     return records
 
 
@@ -282,49 +261,3 @@ def read_sample_name(instance: Instance) -> tuple[str, int | None]:
     if name.endswith(ending):
         name, _, epoch = name.removesuffix(ending).rpartition(" · ")
     return (name, int(epoch)) if name and epoch.isdecimal() else (instance.external_id, None)
-
-
-def edit_log(log_path: Path, edits_path: Path, folder: Path) -> tuple[Path, int]:
-    """Copy a log into a folder with a file's edits applied; return the copy's path and the number of edits.
-
-    The log itself is unchanged. Scores that the log lacks are added; edits that it already has are not repeated.
-
-    Raises InputError for a file that cannot be read, or if the folder is the log's own.
-    """
-    edits: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
-    for line in load_node(edits_path).items():
-        edits[line.get("instance").name()].append((line.get("score_name").name(), line.get("edit").value))
-    resolved = load_log(log_path)  # names are hashes of texts, which a log stores separately
-    names = {(sample.id, sample.epoch): name_sample(resolved, sample) for sample in resolved.samples or ()}
-    if folder.resolve() == log_path.resolve().parent:
-        raise InputError(
-            f"{log_path.name}: the edited log would go into the folder of this file; choose another --out."
-        )
-
-    from inspect_ai.log import read_eval_log, recompute_metrics, write_eval_log
-    from inspect_ai.scorer import ScoreEdit
-
-    log = read_eval_log(log_path)
-    taken = sum(
-        _edit(log, sample.id, sample.epoch, score, ScoreEdit.model_validate(edit))
-        for sample in log.samples or ()
-        for score, edit in edits.get(names.get((sample.id, sample.epoch), ""), ())
-    )
-    if taken and log.results:
-        recompute_metrics(log)
-    target, partial = folder / log_path.name, folder / f"partial-{log_path.name}"
-    write_eval_log(log, partial)
-    os.replace(partial, target)
-    return target, taken
-
-
-def _edit(log: EvalLog, sample: int | str, epoch: int, name: str, edit: ScoreEdit) -> bool:
-    from inspect_ai.log import edit_score
-
-    scores = next(each.scores for each in log.samples or () if (each.id, each.epoch) == (sample, epoch)) or {}
-    latest = scores[name].history[-1] if name in scores and scores[name].history else None
-    ours = latest is not None and latest.provenance is not None and OURS in latest.provenance.metadata
-    if latest is not None and ours and latest.value == edit.value:
-        return False
-    edit_score(log, sample, name, edit, recompute_metrics=False, epoch=epoch)
-    return True

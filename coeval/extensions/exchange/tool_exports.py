@@ -7,51 +7,18 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from coeval.clock import now
-from coeval.domain import (
-    Person,
-    Study,
-)
+from coeval.domain import Person, Study
 from coeval.errors import InputError
 from coeval.extensions.exchange import trace_feedback
-from coeval.extensions.exchange.inspect_logs import edit_log, render_edit, render_precomputed
+from coeval.extensions.exchange.inspect_logs import render_precomputed
 from coeval.extensions.exchange.label_studio_tasks import render_config, render_tasks
-from coeval.store import Database
 from coeval.store.queries import exports
 from coeval.store.queries.reports import read
 from coeval.usecases.access import Context, require_task
 from coeval.usecases.export import Files, OutFormat, read_standing_study
 
-INSPECT_EDITS_FILE = "inspect_score_edits.jsonl"
 
-
-def _build_inspect_edits(context: Context, person: Person, slug: str) -> Files:
-    with context.store.read() as db:
-        yield INSPECT_EDITS_FILE, _lines(db, require_task(db, slug).id, slug)
-
-
-def _lines(db: Database, task: int, slug: str) -> Iterator[str]:
-    """Yield a line for each counted instance and criterion that people scored."""
-    at = now()
-    for (instance, criterion), rows in groupby(
-        read(db, exports.UNITS, task=task), lambda row: (row[0], row[1])
-    ):
-        scores = [float(score) for *_, score in rows if score is not None]
-        if scores:
-            yield json.dumps(render_edit(slug, instance, criterion, scores, at), ensure_ascii=False) + "\n"
-
-
-INSPECT_EDITS = OutFormat(
-    "inspect",
-    "Score edits for Inspect (JSON Lines)",
-    "People's mean score for each instance and criterion as a ScoreEdit. On the command line, --logs writes "
-    "the edits into copies of the original logs.",
-    _build_inspect_edits,
-    edit_log=edit_log,
-)
-
-
-def _build_inspect_scores(context: Context, person: Person, slug: str) -> Files:
+def _build_inspect(context: Context, person: Person, slug: str) -> Files:
     with context.store.read() as db:
         study = read_standing_study(db, slug)
         units = [(row[0], row[1], float(row[3])) for row in read(db, exports.UNITS, task=require_task(db, slug).id)
@@ -69,11 +36,11 @@ def _build_inspect_scores(context: Context, person: Person, slug: str) -> Files:
             )
 
 
-INSPECT_SCORES = OutFormat(
-    "inspect-scores",
+INSPECT = OutFormat(
+    "inspect",
     "Precomputed scores for Inspect (JSON Lines)",
     "People's mean scores for Inspect's scorer precomputed_scores, one file per model.",
-    _build_inspect_scores,
+    _build_inspect,
 )
 
 

@@ -62,8 +62,8 @@ def _push(context: Context, options: argparse.Namespace) -> None:
     """Show a preview, ask for the data set's name, and send."""
     from coeval.extensions.hub.transfer import Leaving, Target, preview_push, push_study
 
-    if options.out or options.format or options.logs:
-        raise InputError("--to sends a whole study: leave out --out, --as and --logs.")
+    if options.out or options.format:
+        raise InputError("--to sends a whole study: leave out --out and --as.")
     if not options.licence:
         raise InputError("State the licence: --licence ID, such as --licence cc-by-4.0.")
     target = Target(options.to, options.licence, private=not options.public)

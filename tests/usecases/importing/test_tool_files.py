@@ -13,7 +13,6 @@ from inspect_ai import score
 from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.scorer import mean, precomputed_scores
 
-from coeval.cli.commands import main
 from coeval.datasets import load_study
 from coeval.domain import Action, Arm, Criterion, ImportedSubmission, Person, RowKind, ScrutinyRow
 from coeval.usecases.access import Context
@@ -77,50 +76,6 @@ def test_a_study_goes_to_label_studio_and_comes_back(context: Context, owner: Pe
     (folder := tmp_path / "second").mkdir()
     second, _ = export_as(context, owner, "again", "label-studio", folder)
     assert load_study(second, slug="t") == load_study(tasks, slug="t"), "what came back leaves as it left"
-
-
-def test_peoples_scores_go_into_inspects_logs(
-    context: Context, owner: Person, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    study = load_study(DATA / "inspect.eval", slug="garden")
-    roses = next(one.external_id for one in study.instances if one.external_id.startswith("roses · 2"))
-    work = tuple(
-        ImportedSubmission(person, roses, criterion, score, arm=Arm.BLIND)
-        for person, criterion, score in (
-            ("Ann", "includes", 1.0),
-            ("Bo", "includes", 0.0),
-            ("Ann", "manners: tone", 2.0),
-        )
-    )
-    import_study(context, owner, replace(study, submissions=work))
-
-    def export(folder: str, log: Path) -> None:
-        options = ["--as", "inspect", "--out", str(tmp_path / folder), "--logs", str(log)]
-        main(["export", "--task", "garden", *options, "--db", str(context.store.address)])
-
-    export("out", DATA / "inspect.eval")
-    assert "inspect.eval: 2 edits of scores" in capsys.readouterr().out
-    edited = read_eval_log(tmp_path / "out" / "inspect.eval")
-    sample = next(each for each in edited.samples or () if (each.id, each.epoch) == ("roses", 2))
-    assert sample.scores is not None
-    given = sample.scores["includes"]
-    assert given.value == 0.5 and [edit.value for edit in given.history] == ["I", 0.5]
-    told = given.history[-1].provenance
-    assert told is not None and told.author == "CoEval" and told.metadata["coeval"]["scores"] == [1.0, 0.0]
-    assert "Ann" not in sample.model_dump_json() and sample.scores["manners: tone"].value == 2
-    before = {(s.id, s.epoch): s.scores for s in read_eval_log(DATA / "inspect.eval").samples or ()}
-    others = [s for s in edited.samples or () if (s.id, s.epoch) != ("roses", 2)]
-    assert len(others) == 3 and all(s.scores == before[s.id, s.epoch] for s in others)
-    again = load_study(tmp_path / "out" / "inspect.eval", slug="garden")
-    assert again.instances == study.instances and again.submissions == study.submissions, (
-        "our own edit is no person's"
-    )
-    edited_log = tmp_path / "out" / "inspect.eval"
-    export("more", edited_log)
-    assert "inspect.eval: 0 edits of scores" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        export("out", edited_log)
-    assert "choose another --out" in capsys.readouterr().err
 
 
 TRACES = {
@@ -195,13 +150,14 @@ def test_inspects_own_scorer_takes_peoples_scores(context: Context, owner: Perso
     given = (("Ann", "includes", 1.0), ("Bo", "includes", 0.0), ("Ann", "manners: tone", 2.0))
     work = tuple(ImportedSubmission(who, roses, criterion, n, arm=Arm.BLIND) for who, criterion, n in given)
     import_study(context, owner, replace(study, submissions=work))
-    (path,) = export_as(context, owner, "garden", "inspect-scores", tmp_path)
+    (path,) = export_as(context, owner, "garden", "inspect", tmp_path)
     assert path.relative_to(tmp_path).as_posix() == "inspect_scores/mockllm_gardener.jsonl"
     scorer = precomputed_scores(str(path), metrics={"includes": [mean()], "manners: tone": [mean()]})
     log = score(read_eval_log(DATA / "inspect.eval"), scorer, action="append")
     values = {(each.id, each.epoch): (each.scores or {})["precomputed_scores"].value for each in log.samples or ()
               if "precomputed_scores" in (each.scores or {})}  # fmt: skip
     assert values == {("roses", 2): {"includes": 0.5, "manners: tone": 2.0}}
+    assert "Ann" not in path.read_text()
     write_eval_log(log, tmp_path / "scored.eval")
     again = load_study(tmp_path / "scored.eval", slug="garden")
     drafts = {
