@@ -247,7 +247,7 @@ def test_the_team_is_asked_for_what_the_judge_leaves_to_people_and_an_imported_j
     page.get_by_label("Outputs to label").wait_for()
     page.get_by_label("Outputs to label").fill("12")
     page.get_by_role("button", name="Let its probabilities decide whom to ask").click()
-    page.get_by_text("12 outputs drawn, mostly those about which the judge is unsure").wait_for()
+    page.get_by_text("12 outputs drawn: people get only these").wait_for()
     settle(page)
     assert not faults(page)
 

@@ -128,7 +128,7 @@ def audit_run(context: Context, person: Person, slug: str, run: str = "", cut: f
         pairs = pd.DataFrame(queries_seal.list_pairs(db, task.id, alike), columns=[*PAIR, "preference"])
         minutes = queries_seal.mean_minutes(db, task.id, current.id, seal)
     chosen = choose_labels(people, judged, current)
-    audits = audit_judge(chosen.labels, chosen_run.label, cut=cut, judged=len(instances))
+    audits = audit_judge(chosen.labels, chosen_run.label, cut=cut, judged=len(instances), even=seal.share)
     if not audits:
         raise InputError(
             f"People and the run “{chosen_run.label[:80]}” scored no line of the dev part in common."
@@ -206,9 +206,10 @@ def can_draw() -> bool:
 def draw_by_audit(
     context: Context, person: Person, slug: str, labels: int, run: str = "", cut: float | None = None
 ) -> None:
-    """Draw outputs for people with known probabilities, mostly those whose pass or fail the judge is unsure about.
+    """Draw outputs for people with known probabilities, which in the dev part depend on the judge's uncertainty.
 
     An output's uncertainty is the standard deviation of the judge's own verdict, as a root mean square over criteria.
+    Sealed outputs have equal probabilities, because a certificate counts their labels equally.
 
     Args:
         labels: the number of outputs to draw.
@@ -222,8 +223,8 @@ def draw_by_audit(
         task = require_task(db, slug)
         seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
         label = choose_run(tuple(drafts.list_runs(db, task.id)), run, slug).label
-        parts = [queries_seal.list_judged(db, task.id, current.id, seal, part) for part in Part]
-    judged = build_judges(line for lines in parts for line in lines if line.judge == label)
+        lines = queries_seal.list_judged(db, task.id, current.id, seal, Part.DEV)
+    judged = build_judges(line for line in lines if line.judge == label)
     uncertainty = _find_uncertainty(judged, current, cut)
     if not uncertainty:
         raise InputError(

@@ -101,7 +101,8 @@ class AuditBox(Panel):
     def on_draw(self, person: Person, slug: str, run: str | None, labels: float | None) -> Update:
         draw_by_audit(self.context, person, need_task(slug), int(labels or 0), run or "")
         said = (
-            f"{counted(int(labels or 0), 'output')} drawn, mostly those about which the judge is unsure: people get "
-            "only these. Set-up, Labelling shows the means that are corrected for the draw, and ends it."
+            f"{counted(int(labels or 0), 'output')} drawn: people get only these. Sealed outputs are drawn "
+            "evenly, and others mostly if the judge is unsure about them. Set-up, Labelling shows the means that are "
+            "corrected for the draw, and ends it."
         )
         return {self.told: el("p.banner", said)}

@@ -191,8 +191,8 @@ def make_design(
 ) -> None:
     """Draw instances with stored probabilities; everybody gets the same ones in the same order.
 
-    People keep the instances that they have opened. ``uncertainty`` replaces the uncertainty of the judge that people
-    see, by the instances' names in the files.
+    People keep the instances that they have opened. ``uncertainty`` replaces that of the judge that people see, by the
+    instances' names in the files. Instances that it does not name are drawn with equal probabilities.
 
     Raises:
         InputError: the kind or number is invalid, there is no uncertainty, or the team has only some lines.
@@ -200,9 +200,10 @@ def make_design(
     if kind not in KINDS:
         raise InputError(f"“{kind[:40]}” is not a way to draw labels: choose {', '.join(KINDS)}.")
     items: Items = get_statistic(context, person, slug, list_items)
-    spread = items.uncertainty
+    spread, errors = items.uncertainty, items.errors
     if uncertainty is not None:
-        spread = tuple(uncertainty.get(name, float("nan")) for name in items.names)
+        spread = tuple(uncertainty.get(name, np.nan) for name in items.names)
+        errors = (np.nan,) * len(spread)  # another judge's errors, perhaps of sealed outputs
     elif kind != UNIFORM and items.source == NOTHING:
         raise InputError(
             "The judge gives no uncertainty to draw with: draft with decisions, log-probabilities, several "
@@ -219,7 +220,7 @@ def make_design(
             )
         if teams.is_asking(db, task.id):
             raise InputError("The team has only some lines: first assign all lines again, on the Judge tab.")
-        drawn = allot(kind, *([part[k] for k in positions] for part in (spread, items.errors)))
+        drawn = allot(kind, *([part[k] for k in positions] for part in (spread, errors)))
         chance, seed = drawn.chances(labels), secrets.token_hex(16)
         even = np.array([draw_share(seed, "label", ids[items.names[k]]) for k in positions])
         place = places(chance, even)

@@ -77,6 +77,10 @@ def test_labels_saved_are_those_of_the_formula_and_of_draws() -> None:
     assert need.uniform == pytest.approx(2667, rel=0.05) and need.active == pytest.approx(
         4000 * 0.154 / 0.25, rel=0.06
     )
+    half = count_labels(y, f, 1_000_000, chance=f, even=0.5)
+    assert (
+        half.active == pytest.approx((need.uniform + need.active) / 2, abs=2) and half.uniform == need.uniform
+    )
     useless = count_labels(y, rng.random(4000), 4000, chance=np.full(4000, 0.5))
     assert useless.uniform is None or useless.uniform > 3900
 

@@ -11,16 +11,19 @@ import pytest
 from coeval.cli.commands import main
 from coeval.domain import Comparison, Run
 from coeval.errors import InputError
-from coeval.extensions.judge import audits
+from coeval.extensions.judge import audits, queries_seal
 from coeval.extensions.judge.audits import audit_run, draw_by_audit
 from coeval.extensions.judge.seal import seal_task
+from coeval.extensions.judge.seal_types import Part
 from coeval.extensions.labelling.design import get_labelling
 from coeval.extensions.labelling.queries import get_last_design, list_chances
 from coeval.llm.running.ledger import Prices
+from coeval.store import Database
 from coeval.store.queries import criteria, drafts, tasks
 from coeval.usecases.access import OPERATOR, Context, require_task
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.run_settings import RunSettings
+from coeval.usecases.reports.statistics import READINGS
 from coeval.usecases.study_import import import_study
 from tests.support.studies.bridged_study import CRITERION, seal_bridged_study
 from tests.support.studies.judged_study import serve_judged
@@ -126,16 +129,45 @@ def test_the_probabilities_of_a_judge_decide_whom_to_ask(context: Context, capsy
         task = require_task(db, "demo")
         design = get_last_design(db, task.id)
         assert design and (design.kind, design.labels) == ("active", 20)
-        chances = list_chances(db, design.id)
+        chances = {name: chance for name, (chance, _) in list_chances(db, design.id).items()}
+        sealed = list_sealed(db, task.id)
     sure = {name: True for name in chances}
     for draft in study.runs[0].drafts:
         sure[draft.instance] &= draft.probabilities == SURE
-    assert sum(chance for chance, _ in chances.values()) == pytest.approx(20)
-    least = min(chance for name, (chance, _) in chances.items() if not sure[name])
-    assert max(chance for name, (chance, _) in chances.items() if sure[name]) < least
+    assert sum(chances.values()) == pytest.approx(20)
+    assert len({chances[name] for name in sealed}) == 1, "a certificate counts labels of an even draw"
+    least = min(chance for name, chance in chances.items() if not sure[name] and name not in sealed)
+    assert max(chance for name, chance in chances.items() if sure[name] and name not in sealed) < least
     assert get_labelling(context, OPERATOR, "demo").running
     with pytest.raises(InputError, match="choose from 1 to 60"):
         draw_by_audit(context, OPERATOR, "demo", 61)
+
+
+def test_a_draw_by_the_audit_reads_no_sealed_score(context: Context) -> None:
+    import_study(context, OPERATOR, make_unsure_study())
+    seal_task(context, OPERATOR, "demo")
+
+    def draw() -> dict[str, float]:
+        draw_by_audit(context, OPERATOR, "demo", 20)
+        with context.store.read() as db:
+            design = get_last_design(db, require_task(db, "demo").id)
+            assert design
+            return {name: chance for name, (chance, _) in list_chances(db, design.id).items()}
+
+    before = draw()
+    with context.store.write() as db:
+        sealed = tasks.get_instances_by_external_id(db, 1, list_sealed(db, 1))
+        for instance in sealed.values():
+            db.conn.execute("UPDATE submission SET score = 1 WHERE instance = ?", [instance.id])
+    READINGS.pop(context.store)  # the file was changed behind the statistics
+    assert draw() == before
+
+
+def list_sealed(db: Database, task: int) -> set[str]:
+    """Return the instances whose documents are sealed."""
+    seal, current = queries_seal.get_seal(db, task), criteria.get_criteria_set(db, task)
+    assert seal and current
+    return {line.instance for line in queries_seal.list_judged(db, task, current.id, seal, Part.CERTIFICATE)}
 
 
 def test_without_an_extension_that_draws_the_audit_says_so(

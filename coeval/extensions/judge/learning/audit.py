@@ -88,7 +88,7 @@ class LabelNeed:
 
 
 def audit_judge(
-    labels: Labels, judge: str, *, cut: float | None = None, judged: int | None = None
+    labels: Labels, judge: str, *, cut: float | None = None, judged: int | None = None, even: float = 0.0
 ) -> list[CriterionAudit]:
     """Return the audit of one judge on each criterion.
 
@@ -97,10 +97,11 @@ def audit_judge(
         judge: the judge to audit; the others are compared with it.
         cut: the lowest passing score; by default the middle of each scale.
         judged: the number of outputs that the judge scored, by default those in ``labels``.
+        even: the share of the outputs that are drawn with equal probabilities, because they are sealed.
     """
     lines = join_lines(labels, judge)
     return [
-        _audit_criterion(lines[lines["criterion"] == name], labels, judge, cut, judged)
+        _audit_criterion(lines[lines["criterion"] == name], labels, judge, cut, judged, even)
         for name in labels.criteria
         if (lines["criterion"] == name).any()
     ]
@@ -114,7 +115,7 @@ def join_lines(labels: Labels, judge: str) -> pd.DataFrame:
 
 
 def _audit_criterion(
-    lines: pd.DataFrame, labels: Labels, judge: str, cut: float | None, judged: int | None
+    lines: pd.DataFrame, labels: Labels, judge: str, cut: float | None, judged: int | None, even: float
 ) -> CriterionAudit:
     name = str(lines["criterion"].iloc[0])
     scale = labels.scales[name]
@@ -146,7 +147,11 @@ def _audit_criterion(
         brier_constant,
         _compare_judges(lines, labels, judge, mark),
         count_labels(
-            passed * 1.0, chance if sure.all() else accepted * 1.0, judged or len(lines), chance=chance
+            passed * 1.0,
+            chance if sure.all() else accepted * 1.0,
+            judged or len(lines),
+            chance=chance,
+            even=even,
         ),
     )
 
@@ -194,13 +199,13 @@ def _compare_judges(lines: pd.DataFrame, labels: Labels, judge: str, mark: float
     return share_of(same.to_numpy(), pairs["document"].to_numpy(), "no other judge scored these lines")
 
 
-def count_labels(y: Values, f: Values, judged: int, *, chance: Values) -> LabelNeed:
+def count_labels(y: Values, f: Values, judged: int, *, chance: Values, even: float = 0.0) -> LabelNeed:
     """Return how many labels a judge saves for a mean, by the variances of its residuals.
 
     With slope lam of y on f, n labels and N judged outputs, the variance is lam^2 var(f) / N + V / n. V is the variance
     of y - lam f for uniform labels, and the mean of the squared residuals over w for labels with probabilities
     proportional to w. Here w is the standard deviation sqrt(p (1 - p)) of the judge's own verdict, at least ``FLOOR``
-    of its mean, with mean 1.
+    of its mean, with mean 1. A share ``even`` of the outputs is drawn with w = 1.
 
     Sources: Angelopoulos, Duchi and Zrnic 2023, PPI++; Zrnic and Candès 2024, Active Statistical Inference.
     """
@@ -220,7 +225,7 @@ def count_labels(y: Values, f: Values, judged: int, *, chance: Values) -> LabelN
     if not np.isnan(spread).any() and spread.mean() > 0:
         weight = np.maximum(spread, FLOOR * spread.mean())
         weight = weight / weight.mean()
-        active = need(float((residual**2 / weight).mean()))
+        active = need(float((residual**2 * (even + (1 - even) / weight)).mean()))
     return LabelNeed(n, need(float(residual.var())), active)
 
 
