@@ -34,6 +34,7 @@ from coeval.ui.app.scrutiny_tab import add_scrutiny_api
 from coeval.ui.components.theme import THEME
 from coeval.ui.crowd_pages.routes import add_joining
 from coeval.ui.gradio_pages import build_admin, build_main
+from coeval.ui.server.connection_limits import MOST_CONNECTIONS, build_protocol
 from coeval.ui.server.first_page import FirstPage
 from coeval.ui.server.gradio_gate import GradioGate, shorten_tracebacks
 from coeval.ui.server.guard import Guard
@@ -42,7 +43,7 @@ from coeval.ui.server.language_middleware import Speaking
 from coeval.ui.server.payloads import add_error_answers
 from coeval.ui.server.plain_pages import FOLDER, add_help, render_tags
 from coeval.ui.server.readiness import Draining, Standby, add_health
-from coeval.ui.server.request_limits import FILE_BYTES, MOST_CONNECTIONS, build_protocol
+from coeval.ui.server.request_limits import FILE_BYTES
 from coeval.ui.server.signin import add_sign_in
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import note_address, tell_first_run

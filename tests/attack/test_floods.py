@@ -19,8 +19,9 @@ from starlette.testclient import TestClient
 
 from coeval.ui.run import build_app
 from coeval.ui.server import gradio_gate
+from coeval.ui.server.connection_limits import build_protocol
 from coeval.ui.server.guard import Guard
-from coeval.ui.server.request_limits import STRANGER_BYTES, Quota, build_protocol
+from coeval.ui.server.request_limits import STRANGER_BYTES, Quota
 from coeval.usecases.access import Context
 from tests.attack.conftest import Visit
 

@@ -22,8 +22,8 @@ from starlette.types import Message, Send
 from coeval.ui.server.plain_pages import BUNDLE, VERSION
 
 FRONTEND = Path(gr.__file__).parent / "templates" / "frontend"
-FIRST_SCRIPT = re.compile(r'src="\./assets/([^"]+)"')
-FIRST_STYLE = re.compile(r'<link rel="stylesheet" crossorigin href="\./assets/([^"]+)">')
+FIRST_SCRIPT = re.compile(r'src="\./assets/([\w.-]+)"')
+FIRST_STYLE = re.compile(r'<link rel="stylesheet" crossorigin href="\./assets/([\w.-]+)">')
 LISTED = re.compile(r"m\.f=\[([^\]]*)\]")
 NEEDED = re.compile(r"__vite__mapDeps\(\[([\d,]+)\]\)")
 COMPONENT = re.compile(r"(\w+):\{(?:[^{}]*,)?component:[^{}]*?" + NEEDED.pattern)
@@ -59,13 +59,21 @@ def read_asset(name: str) -> str:
 
 
 def list_needed(script: str, pattern: re.Pattern[str]) -> list[tuple[str, list[str]]]:
-    """Return the first group of every match in a script of Gradio, with the files at the places in the last one."""
+    """Return the first group of every match in a script of Gradio, with the files at the places in the last one.
+
+    If the script lists its files in another way, no file is named.
+    """
     text = read_asset(script)
     listed = LISTED.search(text)
-    files = re.findall(r'"\./([^"]+)"', listed[1]) if listed else []
-    matches = pattern.finditer(text) if files else ()
+    files = re.findall(r'"(?:\./)?([^"]+)"', listed[1]) if listed else []
+    if not all((FRONTEND / "assets" / file).is_file() for file in files):
+        return []
     return [
-        (match[1], [files[int(place)] for place in match[match.re.groups].split(",")]) for match in matches
+        (
+            match[1],
+            [files[int(place)] for place in match[match.re.groups].split(",") if int(place) < len(files)],
+        )
+        for match in pattern.finditer(text)
     ]
 
 
@@ -98,6 +106,7 @@ class FirstPage:
         common, kinds = list_files()
         used = list(dict.fromkeys(file for part in components for file in kinds.get(part["type"], [])))
         used = [file for file in used if file not in common]
+        self.has_style = bool(common)
         self.css = "\n".join(
             [
                 *map(read_asset, _styles(common)),
@@ -139,7 +148,9 @@ class FirstPage:
                 started.append(message)
                 return
             page = message.get("body", b"").decode()
-            page = FIRST_STYLE.sub("", page, count=1).replace("</head>", f"{self.render_head(tab)}</head>", 1)
+            if self.has_style:
+                page = FIRST_STYLE.sub("", page, count=1)
+            page = page.replace("</head>", f"{self.render_head(tab)}</head>", 1)
             body = page.replace(FRAME, f"if (window.parent !== window) {FRAME}").encode()
             for start in started:
                 if body:
