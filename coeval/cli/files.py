@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from coeval.cli.results import may_ask, report
 from coeval.datasets import FIELDS, preview
 from coeval.datasets.known_formats import find_format, list_format_names
-from coeval.datasets.tables.person_columns import CHOOSE, PEOPLE
-from coeval.datasets.tables.table import find_column
+from coeval.datasets.tables.person_columns import CHOOSE
+from coeval.datasets.tables.table import SYNONYMS, find_column
 from coeval.datasets.tables.table_files import on_sheet
 from coeval.domain import ColumnRole, Group
 from coeval.errors import InputError
@@ -100,7 +100,11 @@ def _add_people(path: Path, options: ImportOptions) -> tuple[ImportOptions, list
         return options, []
     with suppress(InputError):  # the import refuses it, and says why
         kind = find_format(path, columns=mapping)
-        if kind.table and kind.fields == FIELDS and find_column(kind.table(path).columns, PEOPLE):
+        if (
+            kind.table
+            and kind.fields == FIELDS
+            and find_column(kind.table(path).columns, SYNONYMS["annotator"])
+        ):
             seen = preview(path, mapping=mapping)
             if "scores" in seen.mapping:
                 shown = {"context": "\n".join(options.roles)} if options.roles else {}

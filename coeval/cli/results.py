@@ -82,7 +82,7 @@ class Parsers:
 
 
 def report(options: argparse.Namespace, result: object, lines: Iterable[object]) -> None:
-    """Print ``found`` as JSON if requested, else the lines."""
+    """Print the result as JSON with ``--json``, else the lines."""
     if options.json:
         json.dump(_plain(result), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
         print()
@@ -94,7 +94,7 @@ def report(options: argparse.Namespace, result: object, lines: Iterable[object])
 def _plain(value: Any) -> Any:
     """Return the value in JSON types: fields by name, nan as null, other objects as text."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field_.name: _plain(getattr(value, field_.name)) for field_ in fields(value)}
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -93,9 +93,9 @@ def preview_table(
             people.add(row)
     notes = keep_columns(table, matched).notes if fields == FIELDS else table.notes
     if fields == FIELDS:
-        matched, more_notes = _look_again(table, matched, mapping or {}, texts, ids)
+        matched, corrections = _look_again(table, matched, mapping or {}, texts, ids)
         matched, note = people.find(matched)
-        notes += (*more_notes, note) if note else more_notes
+        notes += (*corrections, note) if note else corrections
         lacks = [field for field in ("input", "output") if field not in matched]
         notes += tuple(f"No column was read as the {field}: choose one." for field in lacks)
     return Preview(format, table.columns, fields, matched, tuple(rows), count, frozenset(texts), notes)

@@ -9,14 +9,11 @@ from coeval.datasets.source import Seen
 from coeval.datasets.tables.table import SYNONYMS, Row, Table, find_column, normal_name
 from coeval.datasets.text import shorten
 
-PEOPLE = (
-    *SYNONYMS["annotator"], "workerid", "worker name", "rater name", "annotator name", "evaluator", "evaluator id",
-    "coder", "coder id", "participant", "participant id", "assessor", "reviewer", "reviewer id",
-)  # fmt: skip
-"""The names of a column of people, the likeliest first."""
-
 MAX_SPAN, SURE_SPAN = 100, 10
 """The widest range of scores, and the widest of a column on whose values all people agree."""
+
+MAX_COMPARED = 1_000
+"""The largest number of outputs for which the first person's cells are kept, to compare other people's with them."""
 
 CHOOSE = "Choose other roles under Columns."
 """The end of the note; the command line has another."""
@@ -34,7 +31,9 @@ class PersonColumns:
     def __init__(self, table: Table, matched: Mapping[str, str]) -> None:
         """``matched`` is the column of each field of an instance."""
         self._person = (
-            find_column(table.columns, PEOPLE, taken=matched.values()) if "output" in matched else None
+            find_column(table.columns, SYNONYMS["annotator"], taken=matched.values())
+            if "output" in matched
+            else None
         )
         self._key = [matched[field] for field in ("input", "output", "system") if field in matched]
         self._id = matched.get("instance", "")
@@ -46,24 +45,26 @@ class PersonColumns:
         }
         self._differing: set[str] = set()
         self._first: dict[int, dict[str, str]] = {}
-        self._ids: dict[int, str] = {}
-        self._works, self._names = Seen(), set[str]()
-        self._repeats, self._split_ids = False, False
+        self._ids: dict[int, int] = {}
+        self._outputs, self._works, self._names = Seen(), Seen(), set[str]()
+        self._split_ids = False
 
     def add(self, row: Row) -> None:
         if not self._person or not (who := row.cells[self._person].strip()):
             return
         key = hash(tuple(row.cells[column].strip() for column in self._key))
+        self._outputs.add(key)
         self._works.add((key, who))
         self._names.add(who)
+        for column in [*self._ranges]:
+            self._widen(column, row.cells[column].strip())
         cells = {column: row.cells[column].strip() for column in self._ranges}
-        for column, cell in cells.items():
-            self._widen(column, cell)
-        before = self._first.setdefault(key, cells)
-        self._repeats |= before is not cells
+        if len(self._first) < MAX_COMPARED:
+            self._first.setdefault(key, cells)
+        before = self._first.get(key, cells)
         self._differing |= {column for column, cell in cells.items() if before[column] != cell}
         if self._id:
-            name = row.cells[self._id].strip()
+            name = hash(row.cells[self._id].strip())
             self._split_ids |= self._ids.setdefault(key, name) != name
 
     def _widen(self, column: str, cell: str) -> None:
@@ -84,7 +85,7 @@ class PersonColumns:
             for column, ends in self._ranges.items()
             if ends and ends[1] - ends[0] <= (MAX_SPAN if column in self._differing else SURE_SPAN)
         ]
-        if not self._person or not self._repeats or self._works.repeated() or not scores:
+        if not self._person or not scores or not self._outputs.repeated() or self._works.repeated():
             return dict(matched), ""
         fields = {**matched, "annotator": self._person, "scores": "\n".join(scores)}
         shared = len({*self._ids.values()}) < len(self._ids)

@@ -1,28 +1,39 @@
-"""Import Argilla's records. They name the author of a response, but not the time."""
+"""Import Argilla's records. They name the author of a response, but not the time.
+
+Shapes: ``Record.to_dict`` and ``Dataset.to_list(flatten=True)`` of argilla 2.8, and the records and the data sets on
+the Hub of ``FeedbackDataset`` (1.8 to 1.29).
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
-from coeval.datasets.json_nodes import Node, load_records, peek_records
+from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
 from coeval.datasets.text import shorten
 from coeval.domain import Instance
-from coeval.extensions.exchange.argilla_versions import read_record
 from coeval.extensions.exchange.records import Results, is_label, read_answer
 from coeval.extensions.exchange.tool_files import NOBODY, Gathering, Judgment, tool_format
 
 TOOL = "Argilla"
+_IDS = ("id", "external_id", "_server_id")
+_ANSWERS = (".responses", ".responses.users", ".responses.status")
+_PARTS = ("value", "user_id", "status")
+_SUGGESTION = "-suggestion"
+_BESIDE = ("status", "vectors", *_IDS)
+"""Columns that are no field of the task."""
 
 
 def _is_records(path: Path) -> bool:
-    return any(read_record(record) is not None for record in peek_records(path))
+    return any(_read_record(record) is not None for record in peek_records(path))
 
 
 def _read(path: Path, gathering: Gathering) -> None:
     given = list(load_records(path))
-    records = [record for record in map(read_record, given) if record is not None]
+    records = [record for record in map(_read_record, given) if record is not None]
     gathering.left["Records without the fields of Argilla, left out"] += len(given) - len(records)
     unread = [name.name() for record in records for name in record.get("left").items()]
     names = shorten(", ".join(sorted(set(unread))), 1_000)
@@ -33,7 +44,7 @@ def _read(path: Path, gathering: Gathering) -> None:
     rated = {name for record in records for name, given in _list_values(record)
              if name not in written and not _is_spans(given)}  # fmt: skip
     for number, record in enumerate(records, 1):
-        name = record.get("id", "external_id", "_server_id").name() or str(number)
+        name = record.get(*_IDS).name() or str(number)
         fields = record.get("fields")
         instance = read_answer(fields, name)
         further = {field: value.text() for field, value in record.get("metadata").entries()}
@@ -115,6 +126,75 @@ def _is_ranking(value: Node) -> bool:
 
 def _name_option(option: Node) -> str:
     return (option.get("value") if isinstance(option.value, dict) else option).name()
+
+
+def _read_record(record: Node) -> Node | None:
+    """Return a record in the form of version 2, with the names of its unread values under ``left``; else None."""
+    names = record.value.keys() if isinstance(record.value, dict) else set()
+    if isinstance(record.get("fields").value, dict) and "suggestions" in names and "responses" in names:
+        feedback = isinstance(record.get("responses").value, list)
+        value = {**record.value, **(_read_feedback(record) if feedback else {})}
+        rest = names - {"fields", "responses", "suggestions", "metadata", *_IDS[:2]}
+        value["left"] = sorted(name for name in rest if value[name] not in (None, {}, []))
+    elif any(name.endswith(_ANSWERS[0]) or f"{name}{_SUGGESTION}" in names for name in names):
+        value = _read_columns(record)
+    else:
+        return None
+    return Node(value, record.place)
+
+
+def _read_feedback(record: Node) -> dict[str, Any]:
+    """Return the answers of version 1, which are in a list of people, by question."""
+    answers: dict[str, list[Any]] = defaultdict(list)
+    for response in record.get("responses").items():
+        who = {name: response.get(name).value for name in _PARTS[1:]}
+        for question, value in response.get("values").entries():
+            answers[question].append({**who, "value": value.get("value").value})
+    told = {each.get("question_name").name(): each.value for each in record.get("suggestions").items()}
+    return {"responses": answers, "suggestions": told}
+
+
+def _read_columns(record: Node) -> dict[str, Any]:
+    """Return a record of a data set, which has a column for each field and some for each question."""
+    rest, answers, told = dict(record.value), {}, {}
+    for name in record.value:
+        question = name.removesuffix(_ANSWERS[0])
+        if question != name:  # of version 2
+            parts = [[each.value for each in record.get(question + part).items()] for part in _ANSWERS]
+            answers[question] = [dict(zip(_PARTS, row, strict=True)) for row in zip_longest(*parts)]
+            suggestion, agent = (
+                record.get(f"{question}.suggestion"),
+                record.get(f"{question}.suggestion.agent"),
+            )
+            used = [question + part for part in (*_ANSWERS, ".suggestion", ".suggestion.agent")]
+        elif f"{name}{_SUGGESTION}" in record.value:  # of version 1
+            answers[name] = _list_rows(decode(record.value[name]))
+            suggestion = record.get(f"{name}{_SUGGESTION}")
+            agent = record.get(f"{name}{_SUGGESTION}-metadata").get("agent")
+            used = [name, f"{name}{_SUGGESTION}", f"{name}{_SUGGESTION}-metadata"]
+        else:
+            continue
+        rest = {column: value for column, value in rest.items() if column not in used}
+        if suggestion.value is not None:
+            told[question] = {"value": decode(suggestion.value), "agent": agent.value}
+    metadata = decode(rest.pop("metadata", None))
+    fields = {name: value for name, value in rest.items() if name not in _BESIDE and not _is_vector(value)
+              and ".suggestion" not in name}  # fmt: skip
+    left = sorted(name for name in rest if name not in (*fields, *_IDS[:2]) and rest[name] is not None)
+    return {"id": record.get(*_IDS).value, "fields": fields, "metadata": metadata, "responses": answers,
+            "suggestions": told, "left": left}  # fmt: skip
+
+
+def _list_rows(value: Any) -> list[Any]:
+    """Return answers, which a table may hold as an object of columns, as a list of objects."""
+    if not isinstance(value, dict):
+        return value if isinstance(value, list) else []
+    return [dict(zip(value, row, strict=True)) for row in zip_longest(*value.values())]
+
+
+def _is_vector(value: Any) -> bool:
+    numbers = decode(value)
+    return isinstance(numbers, list) and bool(numbers) and all(isinstance(each, float) for each in numbers)
 
 
 FORMAT = tool_format("argilla", "Argilla records (JSON, CSV, Parquet)", TOOL, _is_records, _read)

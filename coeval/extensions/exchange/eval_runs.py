@@ -60,6 +60,16 @@ def _read_deepeval(path: Path, gathering: Gathering) -> None:
     _DEEPEVAL_FIELDS.count_others(gathering, [file])
     for number, case in enumerate(_list_cases(file), 1):
         _read_case(case, number, gathering)
+    _state_scales(gathering)
+
+
+def _state_scales(gathering: Gathering) -> None:
+    """State 0-1, the scale of both tools, for each criterion without a score beyond it, as a user's metric may have."""
+    beyond = {
+        each.criterion for each in gathering.judgments if each.score is not None and not 0 <= each.score <= 1
+    }
+    names = {each.criterion for each in gathering.judgments}
+    gathering.scales = dict.fromkeys(names - beyond, Scale(0, 1))
 
 
 def _read_case(case: Node, number: int, gathering: Gathering) -> None:
@@ -99,11 +109,6 @@ def _read_metric(metric: Node, instance: str, gathering: Gathering) -> None:
         ),
         metric.place,
     )
-    # DeepEval's own scores are from 0 to 1; a user's metric may exceed this
-    if score is None or 0 <= score <= 1:
-        gathering.scales.setdefault(criterion, Scale(0, 1))
-    else:
-        gathering.scales.pop(criterion, None)
 
 
 DEEPEVAL_FORMAT = tool_format("deepeval", "DeepEval test results (JSON)", DEEPEVAL, _is_run, _read_deepeval)
@@ -138,6 +143,7 @@ def _read_promptfoo(path: Path, gathering: Gathering) -> None:
     _PROMPTFOO_FIELDS.count_others(gathering, [file])
     for number, row in enumerate(_list_rows(file)):
         _read_row(row, number, gathering)
+    _state_scales(gathering)
 
 
 def _read_row(row: Node, number: int, gathering: Gathering) -> None:
@@ -186,10 +192,6 @@ def _read_grade(part: Node, instance: str, gathering: Gathering) -> None:
         ),
         part.place,
     )
-    if score is None or 0 <= score <= 1:
-        gathering.scales.setdefault(criterion, Scale(0, 1))
-    else:
-        gathering.scales.pop(criterion, None)
 
 
 PROMPTFOO_FORMAT = tool_format(

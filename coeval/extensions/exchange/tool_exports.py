@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import groupby
+from operator import attrgetter
 
 from coeval.domain import Person, Study
 from coeval.errors import InputError
@@ -23,17 +24,14 @@ def _build_inspect(context: Context, person: Person, slug: str) -> Files:
         study = read_standing_study(db, slug)
         units = [(row[0], row[1], float(row[3])) for row in read(db, exports.UNITS, task=require_task(db, slug).id)
                  if row[3] is not None]  # fmt: skip
-    by_model = groupby(
-        sorted(study.instances, key=lambda instance: instance.system), lambda instance: instance.system
-    )
+    system = attrgetter("system")
+    by_model = groupby(sorted(study.instances, key=system), system)
     for model, instances in by_model:
         lines = render_precomputed(list(instances), units)
         if lines:
             name = re.sub(r"[^\w.-]+", "_", model) or "all"
-            yield (
-                f"inspect_scores/{name}.jsonl",
-                (json.dumps(line, ensure_ascii=False) + "\n" for line in lines),
-            )
+            text = (json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            yield f"inspect_scores/{name}.jsonl", text
 
 
 INSPECT = OutFormat(

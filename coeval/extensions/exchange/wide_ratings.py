@@ -57,22 +57,17 @@ def _open(path: Path, slug: str, columns: Columns) -> Source:
     rest = [name for name in table.columns if name not in (*fields.values(), *scores, *kept)]
     gathering.left[f"Columns that were not chosen ({shorten(', '.join(rest), 300)}), left out"] = len(rest)
     for number, record in enumerate(load_records(path), 1):
-        cells = {name: record.get(column).text() for name, column in fields.items()}
-        question = cells.get("input", "")
-        texts = "\n".join(filter(None, (question, cells.get("output", ""), cells.get("system", ""))))
-        name = cells.get("instance") or (name_document(texts) if texts else str(number))
+        cells = dict.fromkeys((*FIELDS, "annotator"), "")
+        cells |= {name: record.get(column).text() for name, column in fields.items()}
+        texts = "\n".join(filter(None, (cells["input"], cells["output"], cells["system"])))
+        name = cells["instance"] or (name_document(texts) if texts else str(number))
         context = {column: record.get(column).text() for column in kept}
-        built = build_instance(name, question, cells.get("output", ""), system=cells.get("system", ""),
-                               reference=cells.get("reference", ""), context=context)  # fmt: skip
-        one = replace(built, external_id=name, document=cells.get("document") or built.document)
-        if "output" not in fields or gathering.add_instance(one, record.place):
-            _add(
-                gathering,
-                name,
-                cells.get("annotator", ""),
-                {each: record.get(each) for each in scores},
-                record,
-            )
+        instance = build_instance(name, cells["input"], cells["output"], system=cells["system"],
+                                  reference=cells["reference"], context=context)  # fmt: skip
+        instance = replace(instance, document=cells["document"] or instance.document)
+        if "output" not in fields or gathering.add_instance(instance, record.place):
+            values = {column: record.get(column) for column in scores}
+            _add(gathering, name, cells["annotator"], values, record)
     return gathering.open()
 
 
@@ -100,8 +95,8 @@ def _read_batch(path: Path, table: Table, gathering: Gathering) -> None:
                 }
                 for given in (inputs, answers)
             )
-            one = read_answer(Node({name: text.value for name, text in texts.items()}, record.place), key)
-            if gathering.add_instance(one, record.place):
+            fields = Node({name: text.value for name, text in texts.items()}, record.place)
+            if gathering.add_instance(read_answer(fields, key), record.place):
                 _add(gathering, key, record.get(_WORKER).name(), values, record)
 
 
@@ -125,10 +120,10 @@ def _add(gathering: Gathering, instance: str, who: str, values: dict[str, Node],
         words, (question, _, option) = value.text().strip(), name.rpartition(".")
         if name == _JSON.removeprefix(_ANSWER):
             for part in value.items():
-                ticks = {n: v.value for n, v in part.entries()}
-                for each, inner in ticks.items():
-                    chosen = [o for o, on in inner.items() if on is True] if isinstance(inner, dict) else None
-                    results.choices[each] = tuple(chosen) if chosen is not None else (str(inner),)
+                for question, ticks in part.entries():
+                    options = ticks.entries() if isinstance(ticks.value, dict) else None
+                    chosen = (name for name, tick in options or () if tick.value is True)
+                    results.choices[question] = (ticks.text(),) if options is None else tuple(chosen)
         elif question and words.casefold() in _TICKS:
             ticked[question] += [option] if _TICKS[words.casefold()] else []
         elif words and (

@@ -118,7 +118,7 @@ def _list_scores(study: StudyFrames) -> tuple[pd.DataFrame, str]:
     when = pd.to_datetime(
         study.scored["submitted_at"].reindex(people.index), utc=True, format="ISO8601", errors="coerce"
     )
-    given_by_people = pd.DataFrame(
+    people_scores = pd.DataFrame(
         {"rater": people["annotator"].astype(str), "judge": False, "unit": people["unit"], "score": people["score"],
          "when": when.to_numpy()}
     )  # fmt: skip
@@ -130,9 +130,9 @@ def _list_scores(study: StudyFrames) -> tuple[pd.DataFrame, str]:
          "score": drafted["score"], "when": pd.NaT}
     ).drop_duplicates(["rater", "unit"], keep="last")  # fmt: skip
     ratings = (
-        pd.concat([given_by_people, judged], ignore_index=True)
+        pd.concat([people_scores, judged], ignore_index=True)
         if len(judged)
-        else given_by_people.reset_index(drop=True)
+        else people_scores.reset_index(drop=True)
     )
     units = study.units.assign(document=study.clusters.code)
     table = ratings.join(units[["instance", "criterion", "document", "system"]], on="unit")

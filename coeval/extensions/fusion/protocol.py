@@ -115,7 +115,7 @@ class Fusion(Protocol):
         described = describe_assistants(assistants, number_criteria(criteria))
         values["assistants"] = f"## Assistant evaluators\n{described}" if assistants else ""
         values["plan"] = f"## Plan\n{plan}" if assistants and plan else ""
-        scores = {name: values.get(instance.external_id) for name, values in self.brief.scores.items()}
+        scores = {name: by_id.get(instance.external_id) for name, by_id in self.brief.scores.items()}
         said = render_assistant_scores(assistants, scores)
         values["scores"] = f"## What the assistants say of this sample\n{said}" if assistants else ""
         return values

@@ -78,8 +78,8 @@ Places = dict[str, int]
 
 
 def _place(names: Iterable[Any]) -> Places:
-    names_seen = dict.fromkeys(str(name) for name in names if name and not pd.isna(name))
-    return {name: at for at, name in enumerate(names_seen)}
+    distinct = dict.fromkeys(str(name) for name in names if name and not pd.isna(name))
+    return {name: at for at, name in enumerate(distinct)}
 
 
 def _collect(

@@ -308,9 +308,9 @@ def forecast(
     estimated tokens, the length of answers, the rate of repeated questions, the share of the prefix cache, and the
     time. Without them, rules of thumb apply.
     """
-    calls_known = [_look_up(ledger, request, number, endpoint) for request, number in sample]
-    answers = round(n * calls_known.count(None) / len(sample)) if sample else n
-    asked = [request for (request, _), call in zip(sample, calls_known, strict=True) if call is None]
+    past_calls = [_look_up(ledger, request, number, endpoint) for request, number in sample]
+    answers = round(n * past_calls.count(None) / len(sample)) if sample else n
+    asked = [request for (request, _), call in zip(sample, past_calls, strict=True) if call is None]
     past = _Past(ledger, asked[0], endpoint) if ledger is not None and asked else _Past()
     sent = _gather(asked) if past.gives_several else asked
     calls = round(answers * len(sent) / len(asked)) if asked else answers
@@ -328,10 +328,7 @@ def forecast(
         seconds=calls * past.seconds / concurrency,
         cached_tokens=cached_tokens,
         at_most=prices.is_bound(cached_tokens),
-        images=round(
-            calls
-            * _mean([sum(len(turn.images) for turn in sent_request.messages) for sent_request in sent], 0.0)
-        ),
+        images=round(calls * _mean([sum(len(turn.images) for turn in each.messages) for each in sent], 0.0)),
     )
 
 

@@ -82,18 +82,6 @@ def test_every_form_of_argilla_gives_the_same(tmp_path: Path, make: Any) -> None
     assert "Responses that were not submitted, left out: 1." in study.notes
 
 
-def test_records_of_argilla_with_one_annotation(tmp_path: Path) -> None:
-    record = {"id": "c", "inputs": {"text": "Hello"}, "prediction": [["kind", 0.9], ["rude", 0.1]],
-              "status": "Validated", "prediction_agent": "m", "annotation": ["kind"],
-              "annotation_agent": "ann"}  # fmt: skip
-    study = load(tmp_path / "records.json", [record, {**record, "id": "d", "annotation": "rude"}])
-    assert (
-        given(study)["ann", "c", "annotation: kind"] == 1
-        and given(study)["ann", "d", "annotation: kind"] == 0
-    )
-    assert study.runs[0].run.label == "m" and any("status" in note for note in study.notes)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "label"),
     [("ann.json", "text", "label"), ("ann.jsonl", "data", "label"), ("ann.ndjson", "text", "labels"),

@@ -145,6 +145,14 @@ def test_deepeval(name: str) -> None:
     assert study.runs[1].drafts[1].rows[0].text == "11 words"
 
 
+def test_a_score_beyond_one_is_no_score_from_0_to_1(tmp_path: Path) -> None:
+    cases = [{"input": "Q", "actual_output": f"A{score}", "metrics_data": [{"name": "Words", "score": score}]}
+             for score in (0.5, 3, 1)]  # fmt: skip
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"test_results": cases}))
+    assert scales(load_study(path, slug="t")) == {"Words": Scale(0, 5)}
+
+
 def test_langfuse_traces_and_scores_together(tmp_path: Path) -> None:
     study = load("langfuse_scores.json", "langfuse_traces.json", folder=tmp_path)
     first, second = study.instances

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from coeval.datasets import find_format, load_study, preview
+from coeval.datasets.tables.person_columns import PersonColumns
+from coeval.datasets.tables.table_files import open_table
 from coeval.domain import Scale, Study
 from coeval.errors import InputError
 
@@ -92,6 +95,20 @@ def test_repeated_outputs_with_different_people_are_read_as_scores(tmp_path: Pat
 def test_other_tables_are_read_as_instances(tmp_path: Path, old: str, new: str) -> None:
     text = PEOPLE.replace(old, new).replace("Rain.,b,p2", "Snow.,b,p2" if new[0] == "H" else "Rain.,b,p2")
     assert not {"annotator", "scores"} & preview(write(tmp_path, text)).mapping.keys()
+
+
+def test_the_search_for_people_keeps_little_of_a_long_table(tmp_path: Path) -> None:
+    scores = [f"s{number}" for number in range(40)]
+    lines = "\n".join(f"p{n % 3},Q,A{n // 3}," + ",".join([str(n % 5)] * 40) for n in range(15_000))
+    table = open_table(write(tmp_path, f"rater,input,output,{','.join(scores)}\n{lines}\n"))
+    people = PersonColumns(table, {"input": "input", "output": "output"})
+    rows = list(table.rows())
+    tracemalloc.start()
+    for row in rows:
+        people.add(row)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert people.find({})[0]["scores"] == "\n".join(scores) and kept < 4_000_000
 
 
 HEAD = "HITId,WorkerId,AssignmentStatus,Reward,Input.prompt,Input.response,"
