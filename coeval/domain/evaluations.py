@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any
 
 from coeval.domain.tasks import Action
 
@@ -125,19 +126,9 @@ class ImportedDraft:
 
     def to_draft(self, instance: int, criterion: int, attempt: int = 1) -> Draft:
         """Return the draft for these database ids. It is unscored if it has no score."""
-        return Draft(
-            instance=instance,
-            criterion=criterion,
-            score=self.score,
-            rows=self.rows,
-            status=DraftStatus.UNSCORED if self.score is None else DraftStatus.OK,
-            reason=self.reason,
-            raw=self.raw,
-            samples=self.samples,
-            probabilities=self.probabilities,
-            rung=self.rung,
-            attempt=attempt,
-        )
+        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        values |= {"instance": instance, "criterion": criterion, "attempt": attempt}
+        return Draft(**values, status=DraftStatus.UNSCORED if self.score is None else DraftStatus.OK)
 
 
 @dataclass(frozen=True, slots=True)

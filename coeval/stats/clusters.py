@@ -101,6 +101,28 @@ def parse_clusters(labels: Any, size: int, kind: str = UNITS) -> Clusters:
     return Clusters(np.asarray(pd.factorize(pd.Series(keys, dtype=object))[0], dtype=np.int64), kind)
 
 
+def join_clusters(
+    labels: Any, others: Any, used: Any, used_others: Any, kind: str = UNITS
+) -> tuple[Clusters, Clusters]:
+    """Return the clusters of the used units of two samples in one numbering, and those of the first sample alone.
+
+    A label in both samples names the same cluster. ``used`` and ``used_others`` are True for each unit that counts.
+
+    >>> [each.code.tolist() for each in join_clusters(["a", "b"], ["b", "c"], [False, True], [True, True])]
+    [[0, 0, 1], [0]]
+    """
+    named: list[Any] = []
+    for side, flags in ((labels, used), (others, used_others)):
+        names = [None] * len(flags) if side is None else list(side)
+        if len(names) != len(flags):
+            raise ValueError(
+                f"There are {len(flags)} units and {len(names)} clusters; name one for each unit."
+            )
+        named += names
+    joined = parse_clusters(named, len(named), kind).of(np.flatnonzero([*used, *used_others]))
+    return joined, joined.of(np.arange(int(np.sum(used))))
+
+
 def _numbered(codes: Codes) -> Codes:
     return renumbered(codes)[1]
 

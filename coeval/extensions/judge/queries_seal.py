@@ -201,18 +201,7 @@ FROM seal_opening o LEFT JOIN certificate c ON c.seal_opening = o.id WHERE o.sea
 
 def list_openings(db: Database, seal: int) -> list[Opening]:
     """Return all readings of the certificate's labels, oldest first, with their results."""
-    return [
-        Opening(
-            n,
-            row["judge_hash"],
-            row["opened_by"],
-            row["opened_at"],
-            row["certificate"],
-            row["labels"],
-            row["id"],
-        )
-        for n, row in enumerate(rows(db, OPENINGS, [seal]), 1)
-    ]
+    return [Opening(n, **row) for n, row in enumerate(rows(db, OPENINGS, [seal]), 1)]
 
 
 def record_certificate(db: Database, opening: int, certificate: str, labels: str) -> None:

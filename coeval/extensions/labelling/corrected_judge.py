@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from coeval.stats.clusters import Clusters, parse_clusters
+from coeval.stats.clusters import Clusters, join_clusters
 from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
@@ -54,6 +54,19 @@ class Sample:
     def size(self) -> int:
         return int(self.document.max(initial=-1)) + 1
 
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Return the numbers of items and clusters, as in an ``Estimate``."""
+        clusters = {"clusters": self.own.n, "resampled": self.own.kind}
+        return {"n": len(self.truth), "n_new": len(self.new), **clusters}
+
+    @property
+    def problem(self) -> str:
+        """Return the reason why nothing can be corrected, or ""."""
+        if not len(self.new):
+            return "the judge scored no new item"
+        return "fewer than three clusters are labelled" if self.own.n < 3 else ""
+
 
 def read_sample(truth: Any, judged: Any, new: Any, clusters: Any = None, clusters_new: Any = None) -> Sample:
     """Return the items without missing scores; a name in both parts means the same cluster."""
@@ -62,17 +75,9 @@ def read_sample(truth: Any, judged: Any, new: Any, clusters: Any = None, cluster
     )
     if len(y) != len(f):
         raise ValueError(f"truth has {len(y)} scores and judged {len(f)}; give both for every item.")
-    names: list[Any] = []
-    for clusters_of_side, size, what in ((clusters, len(y), "labelled"), (clusters_new, len(rest), "new")):
-        named = [None] * size if clusters_of_side is None else list(clusters_of_side)
-        if len(named) != size:
-            raise ValueError(
-                f"There are {size} {what} items and {len(named)} clusters; give one for each item."
-            )
-        names += named
     paired, judged_new = ~(np.isnan(y) | np.isnan(f)), ~np.isnan(rest)
-    used = parse_clusters(names, len(names)).of(np.flatnonzero(np.concatenate([paired, judged_new])))
-    return Sample(y[paired], f[paired], rest[judged_new], used.code, used.of(np.arange(int(paired.sum()))))
+    joined, own = join_clusters(clusters, clusters_new, paired, judged_new)
+    return Sample(y[paired], f[paired], rest[judged_new], joined.code, own)
 
 
 def corrected_share(
@@ -115,22 +120,16 @@ def corrected_share(
     sample = read_sample(truth, judged, new, clusters, clusters_new)
     y, f = sample.truth > 0.5, sample.judged > 0.5
     passed, failed = int(y.sum()), int((~y).sum())
-    counts: dict[str, Any] = {
-        "n": len(y),
+    counts = sample.counts | {
         "n_pass": passed,
-        "n_new": len(sample.new),
-        "clusters": sample.own.n,
-        "resampled": sample.own.kind,
         "confidence": confidence,
         "interval_kind": "Fieller, smoothed rates, labels and new items, t over clusters with labels",
     }
-    if not len(sample.new):
-        return Estimate.undefined("the judge scored no new item", **counts)
+    if sample.problem:
+        return Estimate.undefined(sample.problem, **counts)
     if not passed or not failed:
         which = "pass" if not passed else "fail"
         return Estimate.undefined(f"no labelled item is a {which}", **counts)
-    if sample.own.n < 3:
-        return Estimate.undefined("fewer than three clusters are labelled", **counts)
     p, q1, q0 = float((sample.new > 0.5).mean()), float(f[y].mean()), float((~f[~y]).mean())
     counts |= {"judged": p, "sensitivity": q1, "specificity": q0}
     sens, spec = (q1 * passed + 1) / (passed + 2), (q0 * failed + 1) / (failed + 2)
@@ -144,14 +143,23 @@ def corrected_share(
         )
     value = float(np.clip((p + q0 - 1) / (q1 + q0 - 1), 0, 1)) if q1 + q0 > 1 else float("nan")
     effect = _design_effect(sample, y, f, value)
-    size = len(sample.new)
-    smooth = (p * size + 2) / (size + 4)
-    gaps = smooth + spec - 1 - GRID * skill
-    spread = smooth * (1 - smooth) / (size + 4) + (1 - GRID) ** 2 * of_spec + GRID**2 * of_sens
     t = float(scipy.special.stdtrit(sample.own.n - 1, (1 + confidence) / 2))
-    kept = GRID[gaps**2 <= t * t * effect * spread]
-    low, high = (float(kept.min()), float(kept.max())) if len(kept) else (value, value)
-    return Estimate(value, ci_low=min(low, value), ci_high=max(high, value), design_effect=effect, **counts)
+    shares = _fieller_shares(p, len(sample.new), (sens, of_sens), (spec, of_spec), t * t * effect)
+    low, high = min([value, *shares]), max([value, *shares])
+    return Estimate(value, ci_low=low, ci_high=high, design_effect=effect, **counts)
+
+
+def _fieller_shares(
+    p: float, size: int, sens: tuple[float, float], spec: tuple[float, float], limit: float
+) -> list[float]:
+    """Return the shares of ``GRID`` that Fieller's test does not reject at ``limit``, a squared t.
+
+    ``p`` is the share of ``size`` new items that the judge passes; the two rates are with their variances.
+    """
+    smooth = (p * size + 2) / (size + 4)
+    gaps = smooth + spec[0] - 1 - GRID * (sens[0] + spec[0] - 1)
+    spread = smooth * (1 - smooth) / (size + 4) + (1 - GRID) ** 2 * spec[1] + GRID**2 * sens[1]
+    return [float(share) for share in GRID[gaps**2 <= limit * spread]]
 
 
 def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
@@ -205,19 +213,13 @@ def corrected_mean(
     sample = read_sample(truth, judged, new, clusters, clusters_new)
     scale = np.asarray(points, dtype=float)
     worth = scale if cut is None else (scale >= cut).astype(float)
-    counts: dict[str, Any] = {
-        "n": len(sample.truth),
-        "n_new": len(sample.new),
-        "clusters": sample.own.n,
-        "resampled": sample.own.kind,
+    counts = sample.counts | {
         "replicates": replicates,
         "confidence": confidence,
         "interval_kind": "bootstrap of labels and new items over clusters, t",
     }
-    if not len(sample.new):
-        return Estimate.undefined("the judge scored no new item", **counts)
-    if sample.own.n < 3:
-        return Estimate.undefined("fewer than three clusters are labelled", **counts)
+    if sample.problem:
+        return Estimate.undefined(sample.problem, **counts)
     counts["judged"] = float((sample.new if cut is None else sample.new >= cut).mean())
     true, said, of_new = (nearest(scale, side) for side in (sample.truth, sample.judged, sample.new))
     if len(np.unique(true)) < 2:

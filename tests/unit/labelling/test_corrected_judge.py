@@ -76,7 +76,7 @@ def test_a_share_that_cannot_be_corrected_says_why(
 def test_scores_and_clusters_have_to_be_of_the_same_items() -> None:
     with pytest.raises(ValueError, match="truth has 2 scores and judged 1"):
         corrected_share([1, 0], [1], [1])
-    with pytest.raises(ValueError, match="3 labelled items and 1 clusters"):
+    with pytest.raises(ValueError, match="3 units and 1 clusters"):
         corrected_share([1, 0, 1], [1, 0, 1], [1], clusters=["a"])
 
 

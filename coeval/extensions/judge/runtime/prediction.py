@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coeval.stats.clusters import UNITS, Clusters, effective_freedom, parse_clusters
+from coeval.stats.clusters import UNITS, Clusters, effective_freedom, join_clusters
 from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
@@ -103,17 +103,8 @@ def _parse_sample(
             "judges of the unlabelled ones; give one row a label, and the same judges."
         )
     kept, usable = ~np.isnan(labels), ~np.isnan(rest).all(axis=1)
-    named = [*_named(clusters, len(labels)), *_named(clusters_unlabeled, len(rest))]
-    both = parse_clusters(named, len(named), kind).of(np.flatnonzero(np.concatenate([kept, usable])))
-    return _Sample(labels[kept], x[kept], rest[usable], both.code, both.of(np.arange(int(kept.sum()))))
-
-
-def _named(clusters: Any, size: int) -> list[Any]:
-    """Return the cluster label of each item; None if the item is a separate cluster."""
-    named = [None] * size if clusters is None else list(clusters)
-    if len(named) != size:
-        raise ValueError(f"There are {size} items and {len(named)} clusters; name one for each item.")
-    return named
+    joined, own = join_clusters(clusters, clusters_unlabeled, kept, usable, kind)
+    return _Sample(labels[kept], x[kept], rest[usable], joined.code, own)
 
 
 def _cross_fitted(sample: _Sample, finite: bool) -> dict[str, Any]:
