@@ -101,7 +101,7 @@ def find_habits(saves: Saves) -> list[Habits]:
 
 
 def _read_habits(person: str, saves: Saves, saved: npt.NDArray[np.int64], usual: float | None) -> Habits:
-    """Return the figures of a person; ``own`` are the rows of their saves."""
+    """Return the figures of a person; ``saved`` are the rows of their saves."""
     kept, seconds, planted = saves.kept_all[saved], saves.seconds[saved], int(saves.planted[saved].sum())
     plain = Habits(
         person=person,

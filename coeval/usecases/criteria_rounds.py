@@ -341,16 +341,7 @@ def establish(
             )
         proposals = criteria.list_proposals(db, head["id"])
         count = ballots.tally(proposals, criteria.list_ballots(db, head["id"]))
-        if unvoted and count.n_ballots:
-            raise InputError("Somebody has voted on these criteria: finalise the vote, or cancel it.")
-        if not (count.n_ballots or unvoted):
-            raise InputError(
-                "Nobody has voted yet: save at least one ballot before you establish the criteria."
-            )
-        if saves not in (None, count.saves):
-            raise StaleError(
-                "New votes arrived since you opened this count: look at it again, then finalise the criteria."
-            )
+        _check_count(count, saves, unvoted=unvoted)
         chosen = ballots.choose(count, decisions or {}, added, approved=approved, dropped=dropped)
         previous = criteria.get_criteria_set(db, task.id)
         if not head["open"]:
@@ -365,6 +356,17 @@ def establish(
         established = criteria.add_criteria_set(db, task.id, members, person.name)
         assignments.refresh_states(db, task.id, [criterion.id for criterion in established.criteria])
     return established
+
+
+def _check_count(count: Tally, saves: int | None, *, unvoted: bool) -> None:
+    if unvoted and count.n_ballots:
+        raise InputError("Somebody has voted on these criteria: finalise the vote, or cancel it.")
+    if not (count.n_ballots or unvoted):
+        raise InputError("Nobody has voted yet: save at least one ballot before you establish the criteria.")
+    if saves not in (None, count.saves):
+        raise StaleError(
+            "New votes arrived since you opened this count: look at it again, then finalise the criteria."
+        )
 
 
 def _make_criterion(choice: ballots.Chosen, kept: Mapping[str, Criterion], task: Task) -> Criterion:

@@ -1,4 +1,4 @@
-"""Validate data from browsers, and answer refused requests as JSON."""
+"""Validate data from browsers, and answer saves and refused requests as JSON."""
 
 from __future__ import annotations
 

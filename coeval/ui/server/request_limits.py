@@ -204,13 +204,13 @@ async def read_body(
 
 def replay(body: bytes, receive: Receive) -> Receive:
     """Return a receive function for a body that was already read; later messages come from the connection."""
-    given = False
+    replayed = False
 
     async def receive_again() -> Message:
-        nonlocal given
-        if given:
+        nonlocal replayed
+        if replayed:
             return await receive()
-        given = True
+        replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_again

@@ -164,11 +164,10 @@ class CrowdTab(Tab):
 
     def _read(self, before: Plan, values: Sequence[Any]) -> tuple[Plan, str]:
         """Return the plan that the form holds, and the short name of its exam."""
-        given = self.fields.read(values)
-        exam, own = given.pop("exam"), {name: given.pop(name) for name in OWN}
-        return replace(
-            before, **own, terms=replace(before.terms, **given)
-        ), exam  # link_version stays unchanged
+        terms = self.fields.read(values)
+        exam, fields = terms.pop("exam"), {name: terms.pop(name) for name in OWN}
+        # link_version stays unchanged
+        return replace(before, **fields, terms=replace(before.terms, **terms)), exam
 
     def on_save(self, person: Person, slug: str, *values: Any) -> Update:
         plan, exam = self._read(plans.get_plan(self.context, person, need_task(slug)) or NEW, values)

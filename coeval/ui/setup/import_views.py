@@ -62,11 +62,11 @@ def role_rows(
 ) -> list[RoleRow]:
     """Return a row for every column of the file: the field that is read from it, or its role.
 
-    The task already has roles for ``known`` columns; ``chosen`` has the page's choices for the others.
+    The task already has roles for ``columns``; ``chosen`` has the page's choices for the others.
     """
     if seen is None or not seen.fields:
         return []
-    fields = {name: field for field, columns in mapped.items() for name in columns.split("\n")}
+    fields = {name: field for field, names in mapped.items() for name in names.split("\n")}
     further = {column.name: column for column in further_columns(seen, mapped)}
     rows = []
     for name in seen.columns:

@@ -116,8 +116,8 @@ def find_due(plan: Plan, part: Participation) -> Due:
     """Return what the person's page offers, and the decision on their payment that CoEval suggests.
 
     >>> plan = Plan(quota=15, terms=Terms(code_done="DONE", code_part="PART"))
-    >>> one = find_due(plan, Participation(Standing.FINISHED, finished=1, needed=15))
-    >>> one.code, one.suggestion
+    >>> due = find_due(plan, Participation(Standing.FINISHED, finished=1, needed=15))
+    >>> due.code, due.suggestion
     ('PART', 'look')
     """
     situation = find_situation(plan, part)

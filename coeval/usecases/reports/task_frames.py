@@ -32,7 +32,7 @@ Block = Callable[[tuple[Any, ...]], npt.NDArray[Any]]
 
 
 def is_among(ids: npt.NDArray[Any], members: Iterable[int]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the ids that are among ``known``."""
+    """Return a mask of the ids that are among ``members``."""
     return np.isin(ids, np.fromiter(members, np.int64))
 
 

@@ -44,9 +44,10 @@ def require_assignment(
         NotAllowedError: the study is closed, or this person may not work on it.
     """
     may_save(db, person, task, instance)
-    if assignments.find_assignment(db, person.id, instance) is None:
-        ensure_queue(context, person, task)
     assignment = assignments.find_assignment(db, person.id, instance)
+    if assignment is None:
+        ensure_queue(context, person, task)
+        assignment = assignments.find_assignment(db, person.id, instance)
     if assignment is None or assignment.task != task.id:
         raise NotGivenError(tr("That instance is not in your queue: reload the page."))
     return assignment

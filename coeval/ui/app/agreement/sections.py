@@ -100,7 +100,7 @@ def describe_basis(basis: Basis, versions: Sequence[int], choices: Choices) -> t
 
 
 def _name_basis(words: tuple[str, str, str], usual: str) -> str:
-    """Return the scores behind a figure; ``own`` describes them if they differ from the page's."""
+    """Return the scores behind a figure; ``usual`` describes them if they differ from the page's."""
     version, arms, planted = words
     if usual == NO_PLANTED:
         parts = [version, arms, usual if planted else ""]
@@ -124,8 +124,8 @@ def _labelled(page: Page, words: tuple[str, str, str], usual: str) -> Page:
     return replace(
         page,
         scope=scope,
-        tiles=[tile for tile_ in page.tiles if (tile := name(tile_)) is not None],
-        tables=[name(grid) for grid in page.tables],
+        tiles=[tile for tile in map(name, page.tiles) if tile is not None],
+        tables=[*map(name, page.tables)],
         figures=[
             replace(figure, basis=basis, scoped=basis != scope)
             for figure in page.figures
