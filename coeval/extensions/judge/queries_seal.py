@@ -290,26 +290,22 @@ def _list_labels(db: Database, task: int, criteria_set: int, seal: int, part: Pa
 
 
 COUNTS = f"""
-SELECT p.part, {OUTCOME} AS arm, count(DISTINCT s.annotator) AS people, count(DISTINCT p.document) AS documents,
-  count(DISTINCT s.annotator || ' ' || s.instance || ' ' || s.criterion) AS scores
-FROM submission s
-JOIN instance i ON i.id = s.instance
-JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal
-JOIN criteria_set_member m ON m.criterion = +s.criterion AND m.criteria_set = :criteria_set
-{ASKED}
-WHERE i.task = :task AND {before_asking("s")} AND {published("s")}
-GROUP BY p.part, 2
+SELECT {OUTCOME} AS arm, count(DISTINCT s.annotator) AS people, count(DISTINCT p.document) AS documents,
+  count(*) AS scores
+{LABELLED}
+GROUP BY 1
 """
 
 
 def count_labels(
     db: Database, task: int, criteria_set: int, seal: Seal
 ) -> dict[tuple[Part, Arm], tuple[int, int, int]]:
-    """Return the number of people, documents and scores by part and arm, but no score."""
+    """Return the number of people, documents and scores that count, by part and arm, but no score."""
     values = {"task": task, "criteria_set": criteria_set, "seal": seal.id}
     return {
-        (Part(row["part"]), Arm(row["arm"])): (row["people"], row["documents"], row["scores"])
-        for row in rows(db, COUNTS, values)
+        (part, Arm(row["arm"])): (row["people"], row["documents"], row["scores"])
+        for part in Part
+        for row in rows(db, COUNTS, values | {"part": str(part)})
     }
 
 

@@ -173,11 +173,17 @@ def test_what_cannot_be_certified_leaves_the_seal_closed(context: Context, owner
     assert frozen.dev.leaned and frozen.dev.arms == "assisted"
     with pytest.raises(InputError, match="The margin is 90.0%"):
         certify(context, owner, "demo", "opening 1", margin=0.9)
+    sealed = (
+        "(SELECT i.id FROM instance i JOIN sealed_document p ON p.document = i.document"
+        " AND p.part = 'certificate')"
+    )
     with context.store.write() as db:
-        db.conn.execute(
-            "UPDATE draft SET status = 'unscored', score = NULL WHERE instance IN (SELECT i.id FROM instance i"
-            " JOIN sealed_document p ON p.document = i.document AND p.part = 'certificate')"
-        )
+        db.conn.execute(f"UPDATE submission SET planted = 'score' WHERE instance IN {sealed}")
+    with pytest.raises(InputError, match="Nobody has scored a sealed document.* the seal stays closed"):
+        certify(context, owner, "demo", "opening 1")
+    with context.store.write() as db:
+        db.conn.execute("UPDATE submission SET planted = NULL")
+        db.conn.execute(f"UPDATE draft SET status = 'unscored', score = NULL WHERE instance IN {sealed}")
     with pytest.raises(InputError, match="has not scored any sealed document.* the seal stays closed"):
         certify(context, owner, "demo", "opening 1")
     assert not openings(context)
