@@ -35,8 +35,6 @@ _SCORE_FIELDS = Fields(
 _SOURCES = ("ANNOTATION", "API", "EVAL")
 _TRACE = ("traceId", "trace_id")
 _OBSERVATION = ("observationId", "observation_id")
-
-
 _ONLY_TRACE = frozenset((
     "htmlPath", "projectId", "project_id", "observations", "parentObservationId", "parent_observation_id",
 ))  # fmt: skip
@@ -49,8 +47,9 @@ def _is_score(record: Node) -> bool:
         str(record.get("source").value).upper() in _SOURCES
         and record.get("name").value is not None
         and record.get(*about).value is not None
-        and {"value", "stringValue", "string_value"} & set(record.value)
-    ) != set() and bool(record.get("dataType", "data_type").value)
+        and bool({"value", "stringValue", "string_value"} & set(record.value))
+        and bool(record.get("dataType", "data_type").value)
+    )
 
 
 def _is_trace(record: Node) -> bool:
@@ -66,21 +65,17 @@ def _is_langfuse(path: Path) -> bool:
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    if (
-        path != gathering.files[0]
-    ):  # traces, observations and scores may be in any file, and are read together
+    if path != gathering.files[0]:  # traces and scores may be in any file, and are read together
         return
     records = [record for file in gathering.files for record in load_records(file)]
     steps = [record for record in records if _is_step(record)]
     traces = {each.get("id").name(): each for each in records if _is_trace(each) and not _is_step(each)}
-    of_trace: dict[str, list[Node]] = defaultdict(list)
+    of_trace: dict[str, dict[str, Node]] = defaultdict(dict)
     for name, trace in traces.items():
-        of_trace[name] += [each for each in trace.get("observations").items() if isinstance(each.value, dict)]
+        listed = [each for each in trace.get("observations").items() if isinstance(each.value, dict)]
+        of_trace[name] = {each.get("id").name() or each.place: each for each in listed}
     for step in steps:
-        name = step.get(*_TRACE).name()
-        of_trace[name] += (
-            [step] if step.get("id").value not in [e.get("id").value for e in of_trace[name]] else []
-        )
+        of_trace[step.get(*_TRACE).name()].setdefault(step.get("id").name(), step)
     scores = [(each, "") for each in records if _is_score(each)]
     scores += [(each, name) for name, trace in traces.items() for each in trace.get("scores").items()]
     # if a trace has only the ids of its scores, there is nothing to read
@@ -89,9 +84,14 @@ def _read(path: Path, gathering: Gathering) -> None:
     _SCORE_FIELDS.count_others(gathering, [score for score, _ in scores])
     rest = sum(not _is_score(record) and not _is_trace(record) for record in records)
     gathering.left["Records that are neither a score nor a trace, left out"] += rest
-    parts = {name: _add_trace(traces.get(name), name, each, gathering) for name, each in of_trace.items()}
+    parts = {name: _add_trace(traces.get(name), name, list(observations.values()), gathering)
+             for name, observations in of_trace.items()}  # fmt: skip
+    trace_of = {part: name for name, steps_of_trace in parts.items() for part in steps_of_trace}
     for score, name in scores:
-        _read_score(score, name, parts, gathering)
+        part = score.get(*_OBSERVATION).name() or score.path("subject", "id").name()
+        key = (part and trace_of.get(part)) or name or score.get(*_TRACE).name()
+        key = key if key in parts or not part else part
+        _read_score(score, key, parts.get(key, {}).get(part, ""), gathering)
 
 
 _STEPS = {"GENERATION": StepKind.MODEL, "TOOL": StepKind.TOOL, "RETRIEVER": StepKind.TOOL}
@@ -137,11 +137,8 @@ def _add_trace(
     return {step.id: names[step.id] or step.name for step in steps}
 
 
-def _read_score(score: Node, trace: str, traces: dict[str, dict[str, str]], gathering: Gathering) -> None:
-    trace = trace or score.get(*_TRACE).name()
-    part = score.get(*_OBSERVATION).name() or score.path("subject", "id").name()
-    trace = next((name for name, steps in traces.items() if part in steps), trace) if part else trace
-    key = trace if trace in traces or not part else part
+def _read_score(score: Node, key: str, step: str, gathering: Gathering) -> None:
+    """Add a score of the trace ``key``; ``step`` is the name of its step, empty for the whole trace."""
     if not key:
         gathering.left["Scores of a session or of an experiment, left out"] += 1
         return
@@ -171,8 +168,7 @@ def _read_score(score: Node, trace: str, traces: dict[str, dict[str, str]], gath
     judgment = Judgment(
         instance=key, criterion=criterion, by=who if person else f"{TOOL} {source.lower()}", person=person,
         score=number, labels=labels, comment=comment,
-        saved_at=score.get("timestamp", "updatedAt", "updated_at").time(),
-        step=traces.get(key, {}).get(part, ""),
+        saved_at=score.get("timestamp", "updatedAt", "updated_at").time(), step=step,
     )  # fmt: skip
     gathering.add(judgment, score.place)
 

@@ -65,8 +65,9 @@ def _read(path: Path, gathering: Gathering) -> None:
         reference = "\n".join(read_words(each.get("expectation")) for each in expected)
         context = _read_context(info, gathering)
         if add_trace(gathering, key, spans, trace.place, reference=reference, context=context):
-            for assessment in (each for each in valid if each not in expected):
-                _read_assessment(assessment, key, name_steps(spans), gathering)
+            names = name_steps(spans)
+            for assessment in (each for each in valid if each.get("expectation").value is None):
+                _read_assessment(assessment, key, names, gathering)
 
 
 def _read_context(info: Node, gathering: Gathering) -> dict[str, str]:

@@ -151,16 +151,19 @@ def write_conversation(steps: Sequence[Step]) -> tuple[list[Turn], Step]:
     ids = {step.id for step in ordered}
     root = next((step for step in ordered if step.parent not in ids), ordered[0])
     turns: list[Turn] = []
+    written: Counter[tuple[str, str]] = Counter()
     used: Counter[tuple[str, str]] = Counter()  # the turns of all tools so far
     for step in ordered:
-        written = Counter(map(_key, turns))
         counter = used if step.kind is StepKind.TOOL else Counter()
         for turn in _list_inputs(step):
-            counter[_key(turn)] += 1
-            if counter[_key(turn)] > written[_key(turn)]:
+            key = _key(turn)
+            counter[key] += 1
+            if counter[key] > written[key]:
                 turns.append(turn)
-        if step.kind is StepKind.MODEL:
-            turns += read_turns(step.made, "assistant")
+                written[key] += 1
+        answers = read_turns(step.made, "assistant") if step.kind is StepKind.MODEL else []
+        turns += answers
+        written.update(map(_key, answers))
     turns = _put_question_first(turns, read_turns(root.given, "user"))
     said = {_key(turn)[1] for turn in turns}
     return [*turns, *(turn for turn in read_turns(root.made, "assistant") if _key(turn)[1] not in said)], root

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -162,6 +163,22 @@ def test_langfuse_traces_and_scores_together(tmp_path: Path) -> None:
     assert people["user-ada", "t-1", "tone: warm"] == 1 and people["user-ada", "t-2", "tone: warm"] == 0
     assert study.submissions[0].submitted_at == "2026-03-01T12:30:00.000Z"
     assert judged(study)["Langfuse eval", "t-2", "safe"] == 0 and scales(study)["safe"] == Scale(0, 1)
+
+
+def test_a_table_with_a_column_of_types_is_not_of_langfuse(tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    path.write_text("input,output,data_type\nWhen?,In May.,text\n")
+    assert find_format(path).name == "csv"
+
+
+def test_a_long_trace_of_langfuse_is_read_in_time(tmp_path: Path) -> None:
+    steps = [{"id": f"s{n}", "traceId": "t", "parentObservationId": None, "type": "GENERATION", "startTime": f"{n:05}",
+              "input": [{"role": "user", "content": f"Q{n}"}], "output": f"A{n}"} for n in range(4_000)]  # fmt: skip
+    path = tmp_path / "observations.json"
+    path.write_text(json.dumps(steps))
+    start = time.process_time()
+    (trace,) = load_study(path, slug="t").instances
+    assert trace.output.endswith("A3999") and time.process_time() - start < 5
 
 
 def test_langfuse_scores_as_a_table(tmp_path: Path) -> None:
