@@ -93,6 +93,8 @@ def test_biases_are_found_where_they_are_and_nowhere_else() -> None:
     assert abs(found["own family"]) < 0.08 < found["format"]
     for name in ("language", "position"):
         assert not found[name].defined and found[name].reason
+    short = find_biases(labels, "a", "org/o3", texts, NO_PAIRS)[2]
+    assert short.name == "own family" and not short.effect.defined, "“other” is not of the family “o”"
     covered = [
         bias.effect.ci_low < 0 < bias.effect.ci_high
         for seed in range(12)

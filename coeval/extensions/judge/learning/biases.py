@@ -72,8 +72,9 @@ def find_biases(
     words = np.log2([max(len(text.split()), 1) for text in texts])
     marked = np.array([bool(MARKED.search(text)) for text in texts], dtype=float)
     foreign = np.array([_is_other_script(text) for text in texts], dtype=float)
+    word = family if len(family) > 2 else rf"(?<![a-z]){family}(?![a-z])"  # "o" is not the family of "other"
     related = np.array(
-        [bool(family) and family in str(name).lower() for name in lines["system"]], dtype=float
+        [bool(family and re.search(word, str(name).lower())) for name in lines["system"]], dtype=float
     )
     others = "compared with the others"
     return [
