@@ -45,8 +45,6 @@ def _is_run(path: Path) -> bool:
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    if path != gathering.files[0]:  # the statistics name the answers of another file
-        return
     files = [load_node(file) for file in gathering.files]
     _FIELDS.count_others(gathering, files)
     keys: dict[str, str] = {}
@@ -104,4 +102,4 @@ def _read_stat(stat: Node, instance: str, gathering: Gathering) -> None:
         gathering.add(Judgment(instance=instance, criterion=criterion, by=TOOL, score=score), stat.place)
 
 
-FORMAT = tool_format("helm", "HELM runs (JSON)", TOOL, _is_run, _read)
+FORMAT = tool_format("helm", "HELM runs (JSON)", TOOL, _is_run, _read, together=True)

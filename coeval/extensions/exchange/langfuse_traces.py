@@ -65,8 +65,6 @@ def _is_langfuse(path: Path) -> bool:
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    if path != gathering.files[0]:  # traces and scores may be in any file, and are read together
-        return
     records = [record for file in gathering.files for record in load_records(file)]
     steps = [record for record in records if _is_step(record)]
     traces = {each.get("id").name(): each for each in records if _is_trace(each) and not _is_step(each)}
@@ -173,4 +171,6 @@ def _read_score(score: Node, key: str, step: str, gathering: Gathering) -> None:
     gathering.add(judgment, score.place)
 
 
-FORMAT = tool_format("langfuse", "Langfuse scores and traces (JSON, CSV)", TOOL, _is_langfuse, _read)
+FORMAT = tool_format(
+    "langfuse", "Langfuse scores and traces (JSON, CSV)", TOOL, _is_langfuse, _read, together=True
+)

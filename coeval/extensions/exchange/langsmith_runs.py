@@ -55,8 +55,6 @@ def _is_runs(path: Path) -> bool:
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    if path != gathering.files[0]:  # runs and feedback may be in any file, and are read together
-        return
     records = _list([record for file in gathering.files for record in load_records(file)])
     _FIELDS.count_others(gathering, records)
     runs = [record for record in records if record.value.keys() >= _RUN]
@@ -121,4 +119,4 @@ def _read_feedback(
     add_value(gathering, shared, value, feedback.place)
 
 
-FORMAT = tool_format("langsmith", "LangSmith runs and feedback (JSON)", TOOL, _is_runs, _read)
+FORMAT = tool_format("langsmith", "LangSmith runs and feedback (JSON)", TOOL, _is_runs, _read, together=True)

@@ -54,8 +54,6 @@ def _is_otlp(path: Path) -> bool:
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    if path != gathering.files[0]:  # a trace may be in several files, which are read together
-        return
     traces: dict[str, list[Step]] = defaultdict(list)
     events: list[tuple[Node, str, str]] = []
     nodes = [Node(rename(load_node(file).value), file.name) for file in gathering.files]
@@ -109,10 +107,8 @@ def _read_span(span: Node, told: list[Node], gathering: Gathering) -> Step:
     parts = [part for part, names in _KINDS.items() if kind in names]
     prompt = decode(fields.get(_SYSTEM).value)
     system = [{"role": "system", "parts": prompt}] if prompt else None
-    rest = len(fields.value.keys() - _READ)
-    gathering.left["Attributes of spans beside the texts, such as tokens and finish reasons, left out"] += (
-        rest
-    )
+    note = "Attributes of spans beside the texts, such as tokens and finish reasons, left out"
+    gathering.left[note] += len(fields.value.keys() - _READ)
 
     def texts(names: tuple[str, ...], made: bool) -> Node:
         said = [message for message, is_made in messages if is_made is made]
@@ -140,4 +136,4 @@ def _read_evaluation(event: Node, trace: str, step: str, gathering: Gathering) -
     gathering.add(judgment, event.place)
 
 
-FORMAT = tool_format("opentelemetry", "OpenTelemetry spans (OTLP JSON)", TOOL, _is_otlp, _read)
+FORMAT = tool_format("opentelemetry", "OpenTelemetry spans (OTLP JSON)", TOOL, _is_otlp, _read, together=True)

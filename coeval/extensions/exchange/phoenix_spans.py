@@ -57,18 +57,21 @@ def _list(records: list[Node]) -> list[Node]:
 
 
 def _read(path: Path, gathering: Gathering) -> None:
-    if path != gathering.files[0]:  # a trace may be in several files, which are read together
-        return
     records = _list([record for file in gathering.files for record in load_records(file)])
     _FIELDS.count_others(gathering, records)
     spans = {_span(record): record for record in records if _span(record) and not _is_annotation(record)}
     traces: dict[str, list[Step]] = defaultdict(list)
+    roots: dict[str, str] = {}
     for name, record in spans.items():
-        root, seen = name, {name}
-        while (parent := spans[root].get("parent_id").name()) in spans and parent not in seen:
-            root = parent
-            seen.add(root)
-        traces[root].append(_read_span(record))
+        last, chain = name, {name}
+        while last not in roots:
+            parent = spans[last].get("parent_id").name()
+            if parent not in spans or parent in chain:
+                break
+            last = parent
+            chain.add(last)
+        roots |= dict.fromkeys(chain, roots.get(last, last))
+        traces[roots[name]].append(_read_span(record))
     steps: dict[str, tuple[str, str]] = {}
     for root, parts in traces.items():
         add_trace(gathering, root, parts, spans[root].place)
@@ -143,5 +146,5 @@ def _read_annotation(record: Node, span: str, step: str, gathering: Gathering) -
 
 
 FORMAT = tool_format(
-    "phoenix", "Phoenix annotations and spans (JSON, CSV, Parquet)", TOOL, _is_phoenix, _read
+    "phoenix", "Phoenix annotations and spans (JSON, CSV, Parquet)", TOOL, _is_phoenix, _read, together=True
 )

@@ -471,8 +471,13 @@ Recognise = Callable[[Path], bool]
 Read = Callable[[Path, Gathering], None]
 
 
-def tool_format(name: str, title: str, tool: str, recognise: Recognise, read: Read) -> Format:
-    """Return a format of one or more files. ``recognise`` tests a file, and ``read`` adds its content."""
+def tool_format(
+    name: str, title: str, tool: str, recognise: Recognise, read: Read, *, together: bool = False
+) -> Format:
+    """Return a format of one or more files. ``recognise`` tests a file, and ``read`` adds its content.
+
+    ``together`` means that ``read`` runs once and adds all of ``Gathering.files``, because they refer to one another.
+    """
 
     def open_files(path: Path, slug: str, columns: object) -> Source:
         gathering = Gathering(slug, tool)
@@ -482,7 +487,7 @@ def tool_format(name: str, title: str, tool: str, recognise: Recognise, read: Re
                 f"{path.name}: contains no file of {tool}; give the path of the files that it wrote."
             )
         gathering.files = tuple(files)
-        for file in files:
+        for file in files[:1] if together else files:
             read(file, gathering)
         if path.is_dir():
             rest = [file.name for file in sorted(path.iterdir()) if file not in gathering.files]

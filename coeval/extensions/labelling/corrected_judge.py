@@ -164,13 +164,13 @@ def _fieller_shares(
 
 def _design_effect(sample: Sample, y: Any, f: Any, theta: float) -> float:
     """Return the factor, at least 1, by which clustering increases the error."""
-    variance = np.where(
+    labelled = np.where(
         y, -theta * (f - f[y].mean()) / y.sum(), (1 - theta) * ((~f) - (~f)[~y].mean()) / (~y).sum()
     )
     v = sample.new > 0.5
     rest = (v - v.mean()) / len(v)
-    alone = float((variance**2).sum() + (rest**2).sum())
-    whole = np.bincount(sample.of_labels, variance, sample.size) + np.bincount(
+    alone = float((labelled**2).sum() + (rest**2).sum())
+    whole = np.bincount(sample.of_labels, labelled, sample.size) + np.bincount(
         sample.of_new, rest, sample.size
     )
     together = float((whole**2).sum()) * sample.own.n / max(sample.own.n - 1, 1)

@@ -181,6 +181,15 @@ def test_a_long_trace_of_langfuse_is_read_in_time(tmp_path: Path) -> None:
     assert trace.output.endswith("A3999") and time.process_time() - start < 5
 
 
+def test_a_deep_trace_of_phoenix_is_read_in_time(tmp_path: Path) -> None:
+    spans = [{"context": {"span_id": f"s{n}"}, "parent_id": f"s{n - 1}", "name": "step", "start_time": f"{n:05}",
+              "attributes": {"output.value": f"A{n}"}} for n in range(4_000)]  # fmt: skip
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(spans))
+    start = time.process_time()
+    assert len(load_study(path, slug="t").instances) == 1 and time.process_time() - start < 5
+
+
 def test_langfuse_scores_as_a_table(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(
