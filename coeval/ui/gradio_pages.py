@@ -20,7 +20,8 @@ from coeval.ui.setup.prefill_tab import PrefillTab
 from coeval.ui.setup.review_tab import ReviewTab
 from coeval.ui.setup.tasks_tab import TasksTab
 from coeval.ui.setup.tools_tab import CORE_TOOLS, ToolsTab
-from coeval.ui.tabs import Page, StudyTab, Tab
+from coeval.ui.tab_pages import Page
+from coeval.ui.tabs import StudyTab, Tab
 from coeval.usecases.access import Context
 from coeval.usecases.scrutiny import review
 

@@ -307,9 +307,9 @@ def get_instance(db: Database, instance: int) -> Instance | None:
     return instance_of(row) if row else None
 
 
-def list_instances(db: Database, task: int, *, limit: int = ALL, offset: int = 0) -> Iterator[Instance]:
-    sql = "SELECT * FROM instance WHERE task = ? ORDER BY position LIMIT ? OFFSET ?"
-    return (instance_of(row) for row in rows(db, sql, [task, limit, offset]))
+def list_instances(db: Database, task: int, *, limit: int = ALL) -> Iterator[Instance]:
+    sql = "SELECT * FROM instance WHERE task = ? ORDER BY position LIMIT ?"
+    return (instance_of(row) for row in rows(db, sql, [task, limit]))
 
 
 def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) -> dict[str, Instance]:

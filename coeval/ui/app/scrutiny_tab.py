@@ -156,11 +156,16 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
 
     @router.post("/submissions")
     async def post_submission(request: Request, slug: str, payload: Sent) -> JSONResponse:
-        return await together.save(lambda: _save(context, request, slug, payload))
+        return await together.save(
+            lambda: _save(context, request, slug, [payload], payload.filter, sheet=False)
+        )
 
     @router.post("/sheets")
     async def post_sheet(request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
-        return await together.save(lambda: _save_sheet(context, request, slug, payload))
+        evaluations = payload.evaluations
+        return await together.save(
+            lambda: _save(context, request, slug, evaluations, payload.filter, sheet=True)
+        )
 
     @router.post("/draft")
     def post_draft(request: Request, slug: str, payload: LinePayload) -> dict[str, Any]:
@@ -239,36 +244,16 @@ def _identify(context: Context, request: Request, slug: str) -> tuple[Person, Al
         return person, steps.get_aliases(context, person, slug)
 
 
-def _save(context: Context, request: Request, slug: str, payload: Sent) -> JSONResponse:
-    """Save and open the next screen in one transaction."""
-    person, aliases = _identify(context, request, slug)
-    sent = _reveal(aliases, payload)
-    here = Where(sent.filter, instance=sent.instance, criterion=sent.criterion)
-    # after a first score, the same screen is shown again, with the draft
-    onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
-    return _save_and_open(context, person, slug, [sent], (here, onward), aliases, sheet=False)
-
-
-def _save_sheet(context: Context, request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
-    person, aliases = _identify(context, request, slug)
-    sent = [_reveal(aliases, evaluation) for evaluation in payload.evaluations]
-    here = Where(payload.filter, instance=sent[0].instance, criterion=sent[0].criterion)
-    first = any(payload.first for payload in sent)
-    onward = here if first else replace(here, move=Move.NEXT_SHEET)
-    return _save_and_open(context, person, slug, sent, (here, onward), aliases, sheet=True)
-
-
-def _save_and_open(
-    context: Context,
-    person: Person,
-    slug: str,
-    sent: Sequence[Sent],
-    ways: tuple[Where, Where],
-    aliases: Aliases,
-    *,
-    sheet: bool,
+def _save(
+    context: Context, request: Request, slug: str, evaluations: Sequence[Sent], which: Filter, *, sheet: bool
 ) -> JSONResponse:
-    here, onward = ways
+    """Save one evaluation, or all of a sheet, and open the next screen in one transaction."""
+    person, aliases = _identify(context, request, slug)
+    sent = [_reveal(aliases, evaluation) for evaluation in evaluations]
+    here = Where(which, instance=sent[0].instance, criterion=sent[0].criterion)
+    # after a first score, the same screen is shown again, with the draft
+    is_first = any(evaluation.first for evaluation in sent)
+    onward = here if is_first else replace(here, move=Move.NEXT_SHEET if sheet else Move.NEXT)
 
     def save() -> Submission:
         saved = steps.submit_sheet(context, person, slug, sent)[-1]

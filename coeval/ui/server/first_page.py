@@ -115,8 +115,8 @@ class FirstPage:
                 *map(read_asset, _styles(used)),
             ]
         )
-        tabs = [part["props"] for part in components if part["type"] == "tabitem"]
-        self.tabs = [tab["id"] for tab in tabs if "opens-first" in (tab["elem_classes"] or [])]
+        tabs = (part["props"] for part in components if part["type"] == "tabitem")
+        self.tabs = {tab["id"] for tab in tabs if "opens-first" in (tab["elem_classes"] or [])}
         scripts = [f"./assets/{file}" for file in [*common, *used] if file.endswith(".js")]
         # only what every page needs comes before our own script, because a browser opens six connections
         scripts.insert(len(common) - len(_styles(common)), f"{static}bundle/main.js?v={VERSION}")
@@ -133,14 +133,10 @@ class FirstPage:
             "extensions": extensions,
         }
 
-    def render_head(self, tab: str | None) -> str:
-        """Return the tags of the head of a page that opens with this tab, or with the first one."""
-        return HEAD.format(tab=json.dumps(tab), **self.values)
-
     def fill(self, send: Send, query: str) -> Send:
-        """Return where the app sends the page, which reaches ``send`` with our head."""
+        """Return where the app sends the page, which reaches ``send`` with our head and opens with the query's tab."""
         asked = parse_qs(query).get("tab", [""])[0]
-        tab = asked if asked in self.tabs else None
+        head = HEAD.format(tab=json.dumps(asked if asked in self.tabs else None), **self.values)
         started: list[Message] = []
 
         async def send_filled(message: Message) -> None:
@@ -150,7 +146,7 @@ class FirstPage:
             page = message.get("body", b"").decode()
             if self.has_style:
                 page = FIRST_STYLE.sub("", page, count=1)
-            page = page.replace("</head>", f"{self.render_head(tab)}</head>", 1)
+            page = page.replace("</head>", f"{head}</head>", 1)
             body = page.replace(FRAME, f"if (window.parent !== window) {FRAME}").encode()
             for start in started:
                 if body:

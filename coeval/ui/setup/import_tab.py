@@ -264,20 +264,7 @@ class ImportTab(Tab):
             _check_owner(person)
             if not paths and not origin:
                 raise InputError("There is no file: choose one first.")
-            fields = seen.fields if seen else ()
-            mapped = read_mapping(seen, chosen)
-            mapping = {field: mapped.get(field, "") for field in FIELDS if field in fields}
-            mapping |= {field: mapped[field] for field in ("annotator", "scores") if mapped.get("scores")
-                        and field in mapped}  # fmt: skip
-            columns = self._known(person, slug, into)
-            roles = {
-                column.name: _role(column, mapped, chosen)
-                for column in further_columns(seen, mapped)
-                if column.name not in columns
-            }
-            if seen and (len(seen.columns) > MAX_COLUMNS or "scores" in mapping):  # the rest is left out
-                roles = {name: what for name, what in roles.items() if what is not ColumnRole.HIDDEN}
-                mapping |= {"context": "\n".join(roles)} if roles else {}
+            mapping, roles = _read_columns(seen, chosen, self._known(person, slug, into))
             task, texts = self._target(person, slug, into, name or "", description or "")
             options = ImportOptions(
                 format="auto" if origin or "scores" in mapping else format or "auto",
@@ -340,6 +327,22 @@ def list_choices(detected: str = "") -> list[tuple[str, str]]:
     titles = {each.name: each.title for each in list_formats()}
     detected_title = f"{titles[detected]} (detected)" if detected in titles else "Detected from the content"
     return [(detected_title, "auto"), *((title, name) for name, title in titles.items())]
+
+
+def _read_columns(
+    seen: Preview | None, chosen: Mapping[str, str], columns: Mapping[str, Column]
+) -> tuple[dict[str, str], dict[str, ColumnRole]]:
+    """Return the column of each field, and the roles of further columns that are not among the task's ``columns``."""
+    mapped = read_mapping(seen, chosen)
+    mapping = {field: mapped.get(field, "") for field in FIELDS if seen and field in seen.fields}
+    if mapped.get("scores"):
+        mapping |= {field: mapped[field] for field in ("annotator", "scores") if field in mapped}
+    further = [column for column in further_columns(seen, mapped) if column.name not in columns]
+    roles = {column.name: _role(column, mapped, chosen) for column in further}
+    if seen and (len(seen.columns) > MAX_COLUMNS or "scores" in mapping):  # the rest is left out
+        roles = {name: role for name, role in roles.items() if role is not ColumnRole.HIDDEN}
+        mapping |= {"context": "\n".join(roles)} if roles else {}
+    return mapping, roles
 
 
 def _role(column: Column, mapped: Mapping[str, str], chosen: Mapping[str, str]) -> ColumnRole:

@@ -172,8 +172,7 @@ def look_ahead(
         if place is None or place[0].arm is not None or place[0].reserved_arm is not None:
             return _build_ahead(db, person, task, where, place, sheet=sheet)
     with context.store.write() as db:
-        place = _find_ahead(db, person, task, where)
-        return _build_ahead(db, person, task, where, place, sheet=sheet)
+        return _build_ahead(db, person, task, where, _find_ahead(db, person, task, where), sheet=sheet)
 
 
 def _find_ahead(db: Database, person: Person, task: Task, where: Where) -> Place | None:

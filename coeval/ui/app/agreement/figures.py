@@ -222,35 +222,26 @@ def _exactly(value: Any) -> dict[str, str]:
     return {"title": repr(float(value)), "data_value": repr(float(value))} if isinstance(value, float) else {}
 
 
-def rows_link(name: str, text: str = "Rows (CSV)") -> Node:
+def rows_link(name: str) -> Node:
     """Return a link to one of the task's files; ``with_links`` adds the task."""
-    return el("a", text, href=name, download="", title=f"Rows behind this number: {name}")
+    return el("a", "Rows (CSV)", href=name, download="", title=f"Rows behind this number: {name}")
 
 
-def data_table(
-    title: str, frame: pd.DataFrame, note: str = "", *, rows: str = "scores.csv", half: bool = False
-) -> Node | None:
-    """Return a card with a table of texts, with readable column names; None if it has no row.
-
-    Args:
-        half: whether the card takes half the width.
-    """
+def show_table(shown: Table) -> Node | None:
+    """Return a card with a table of the report, with readable column names; None if it has no row."""
+    frame = _as_texts(shown.frame)
     if frame.empty:
         return None
     kept, undefined = split_rows([[str(cell) for cell in row] for row in frame.itertuples(index=False)])
-    body = [[*row] for row in kept]
     return el(
-        "div.card.numbers.half" if half else "div.card.numbers",
-        el("h4", title),
-        el("div.scroll", table([str(name) for name in frame.columns], body)) if body else None,
+        "div.card.numbers",
+        el("h4", shown.title),
+        el("div.scroll", table([str(name) for name in frame.columns], [[*row] for row in kept]))
+        if kept
+        else None,
         el("p.note", undefined) if undefined else None,
-        el("p.note", f"{note} · " if note else "", rows_link(rows)),
+        el("p.note", f"{shown.note} · " if shown.note else "", rows_link("scores.csv")),
     )
-
-
-def show_table(table: Table) -> Node | None:
-    """Return the card of a table of the report; None if it has no row."""
-    return data_table(table.title, _as_texts(table.frame), table.note)
 
 
 def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
