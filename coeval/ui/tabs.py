@@ -62,8 +62,6 @@ def _choose(listed: list[Task], slug: str | None) -> str | None:
     return next((task.slug for task in own_first), None)
 
 
-# Common parts of all pages: events that call use cases, messages of refusals, and loading.
-
 Event = Callable[..., Any]
 """A Gradio event to listen to: ``button.click``, ``tab.select``, ``task.input``."""
 
