@@ -22,6 +22,7 @@ from coeval.rules.screening import Event, count_minutes
 from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar, to_json, upsert
 from coeval.store.queries.criteria import CRITERION, criterion_of
 from coeval.store.queries.reservations import renumber
+from coeval.store.queries.submissions import published
 
 PLAN = Record(Plan, elsewhere=("terms",))
 
@@ -209,6 +210,18 @@ def count_offered(db: Database, task: int) -> int:
         " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
     )
     return int(scalar(db, sql, [task]))
+
+
+def list_latest_seconds(db: Database, task: int, most: int = 1_000) -> list[float]:
+    """Return the active seconds of the task's newest timed saves, of all arms.
+
+    CROSS JOIN makes SQLite read the newest saves first, because owners ask at every change of a plan.
+    """
+    sql = (
+        "SELECT s.active_ms FROM submission s CROSS JOIN instance i WHERE i.id = s.instance AND i.task = ?"
+        f" AND s.active_ms IS NOT NULL AND {published('s')} ORDER BY s.id DESC LIMIT ?"
+    )
+    return [row["active_ms"] / 1000 for row in rows(db, sql, [task, most])]
 
 
 def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:

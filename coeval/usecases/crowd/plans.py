@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-
-import numpy as np
+from statistics import median
 
 from coeval.clock import now, time_from_now
 from coeval.domain import (
@@ -31,7 +30,6 @@ from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.crowd.entry import find_onward, require_plan
 from coeval.usecases.crowd.link_signing import build_address, build_key
 from coeval.usecases.crowd.onboarding import UNDO_DAYS
-from coeval.usecases.reports.task_frames import read_saves
 from coeval.usecases.sessions import require_person
 
 LIMITS = {"per_instance": 1000, "batch": 1000, "quota": 100_000, "reserve_minutes": 100_000}
@@ -201,9 +199,8 @@ def preview_run(context: Context, person: Person, slug: str, plan: Plan | None =
         shut_out = [member.person.name for member in members
                     if member.person.id in at_work and member.person.role is not Role.OWNER]  # fmt: skip
         current = criteria.get_criteria_set(db, task.id)
-        seconds = read_saves(db, task).seconds
-    seconds = seconds[~np.isnan(seconds)]
-    usual = float(np.median(seconds)) * len(current.criteria) / 60 if current and len(seconds) else None
+        seconds = stored_plans.list_latest_seconds(db, task.id)
+    usual = median(seconds) * len(current.criteria) / 60 if current and seconds else None
     address = build_address(slug, plan, secret, context.settings.address)
     return RunPreview(slug, plan, address, places, usual, tuple(shut_out))
 

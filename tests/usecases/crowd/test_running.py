@@ -5,17 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from statistics import median
 
 import pytest
 
+from coeval.datasets.example_studies import SLUG, load_finished_example
 from coeval.domain import Person, Plan, Proof, Standing, StudyState, Terms
 from coeval.errors import InputError, NotAllowedError
+from coeval.store.queries import crowd_studies as stored_plans
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, onboarding, overview, plans
 from coeval.usecases.crowd.plans import tell_run
 from coeval.usecases.scrutiny.steps import get_step, submit
 from coeval.usecases.sessions import sign_in
-from coeval.usecases.study_import import import_study
+from coeval.usecases.study_import import FINISHED, import_study
 from tests.conftest import make_study
 from tests.support.studies.crowd_links import link, sealed
 from tests.usecases.crowd.test_assignment import answer, places, work
@@ -54,6 +57,15 @@ def test_running_says_who_works_where_and_the_cost(context: Context, owner: Pers
     assert "Ana now work on this task" in said and "12 instances" in said and "2.40 GBP" in said
     plan = plans.get_plan(context, owner, "demo")
     assert plan and plan.state is StudyState.PLANNED
+
+
+def test_the_minutes_are_those_of_the_newest_saves_alone(context: Context, owner: Person) -> None:
+    import_study(context, owner, load_finished_example(FINISHED))
+    with context.store.read() as db:
+        everything = stored_plans.list_latest_seconds(db, 1, most=10_000)
+        assert stored_plans.list_latest_seconds(db, 1, most=5) == everything[:5] != everything[-5:]
+    preview = plans.preview_run(context, owner, SLUG, PLAN)
+    assert len(everything) > 100 and preview.minutes == pytest.approx(3 * median(everything[:1000]) / 60)
 
 
 def test_a_study_that_runs_counts_the_teams_work_and_leaves_the_task_open_to_owners(
