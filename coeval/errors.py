@@ -35,8 +35,20 @@ class NotAllowedError(CoevalError):
     """The person has no permission for this action."""
 
 
+class ElsewhereError(NotAllowedError):
+    """The person cannot work here; ``link`` is the page for it, relative to the root, or empty if there is none."""
+
+    def __init__(self, text: str, link: str = "") -> None:
+        super().__init__(text)
+        self.link = link
+
+
 class SignedOutError(NotAllowedError):
     """There is no session, or it has ended: the person must sign in again."""
+
+
+class OtherPersonError(SignedOutError):
+    """The request comes from a page that was opened for another person than the one who is signed in now."""
 
 
 class StaleError(CoevalError):

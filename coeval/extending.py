@@ -2,7 +2,7 @@
 
 An extension is a folder of ``coeval/extensions``, or an installed package that registers an ``Extension``
 under the entry point group ``coeval.extensions``. The core never names an extension: it works with any folder
-deleted. ``usecases/scrutiny/saves.py`` has what every save of work shares, and ``usecases/drafting/item_runs.py`` a run
+deleted. ``usecases/scrutiny/steps.py`` has what every save of work shares, and ``usecases/drafting/item_runs.py`` a run
 of a model over an extension's items.
 """
 
@@ -41,7 +41,8 @@ class Extension:
     boxes: tuple[tuple[str, str], ...] = ()
     """``Panel`` classes for a page of the core, with that page's name: ``("hosting", "page:PublishBox")``.
 
-    A box of the page ``prefill`` gets the page's ``Form`` as its third argument, and adds its fields.
+    A box of the page ``prefill`` gets the page's ``Form`` as its third argument, and adds its fields. A box of the
+    page ``agreement`` is a ``LoadedPanel``.
     """
     routes: tuple[str, ...] = ()
     """Functions ``add(app: FastAPI, context: Context)`` that add routes to the server."""

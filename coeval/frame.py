@@ -28,7 +28,6 @@ from coeval.llm.running.table_rows import NO_OUTPUT, Bar, find_missing, read_ins
 from coeval.settings import Settings, load_settings
 from coeval.store import Store
 from coeval.usecases.access import Context
-from coeval.usecases.drafting.assistants import choose_among, score_instances
 from coeval.usecases.drafting.model_requests import build_runner
 from coeval.usecases.drafting.run_settings import RunSettings
 
@@ -252,13 +251,16 @@ class _Judging:
         if not protocol.uses_assistants or run.ablation:
             return build_protocol(Brief(self.task, self.criteria, options, rivals=self._list_rivals))
         instances = list(self.instances.values())
-        chosen = choose_among(instances, self.task, run.assistants)
+        chosen = protocol.choose_assistants(instances, self.task, run.assistants)
         planner = replace(options, model=run.plan_model or options.model)
         plan = run.plan or await protocol.draft_plan(ask, self.task, members, chosen, planner)
-        table = score_instances(chosen, instances)
         scores = {
-            name: {str(key): float(value) for key, value in table[name].dropna().items()}
-            for name in table.columns
+            name: {
+                instance.external_id: score
+                for instance, score in zip(instances, values, strict=True)
+                if not math.isnan(score)
+            }
+            for name, values in protocol.score_assistants(chosen, instances).items()
         }
         return build_protocol(Brief(self.task, self.criteria, options, plan, chosen, scores))
 

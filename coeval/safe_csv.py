@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,6 +48,27 @@ def restore(cell: str) -> str:
     return cell.removeprefix(GUARD)
 
 
+def read_cell(cell: str) -> str:
+    """Return the text of a cell that ``safe`` or a person wrote: only a guard that ``safe`` would add is taken off.
+
+    >>> read_cell("'=1+1"), read_cell("'tis"), read_cell("plain")
+    ('=1+1', "'tis", 'plain')
+    """
+    text = restore(cell)
+    return text if safe(text) == cell else cell
+
+
+def rows_to_csv(rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as spreadsheet-safe CSV; None is empty.
+
+    >>> rows_to_csv([("a", "n"), ("=1", 1), (None, 2)])
+    "a,n\\r\\n'=1,1\\r\\n,2\\r\\n"
+    """
+    target = io.StringIO()
+    csv.writer(target).writerows([safe(cell) for cell in row] for row in rows)
+    return target.getvalue()
+
+
 def to_csv(frame: pd.DataFrame) -> str:
     """Return the frame as spreadsheet-safe CSV; missing values are empty.
 
@@ -53,9 +76,5 @@ def to_csv(frame: pd.DataFrame) -> str:
     >>> to_csv(pd.DataFrame({"a": ["=1", None], "n": [1, 2]}))
     "a,n\\r\\n'=1,1\\r\\n,2\\r\\n"
     """
-    target = io.StringIO()
-    writer = csv.writer(target)
-    writer.writerow([safe(str(name)) for name in frame.columns])
     rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False)
-    writer.writerows([safe(value) for value in row] for row in rows)
-    return target.getvalue()
+    return rows_to_csv(chain([map(str, frame.columns)], rows))

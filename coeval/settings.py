@@ -211,7 +211,8 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
 
     Raises:
         InputError: COEVAL_SIGN_IN is unknown or conflicts with the other settings, COEVAL_PROXIES contains no
-            network, or the database address has a scheme that CoEval does not know.
+            network, the database address has a scheme that CoEval does not know, or a Space's storage cannot be
+            written.
     """
     values = os.environ if env is None else env
     oauth = _load_oauth(values)
@@ -220,6 +221,12 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
     owner = values.get("COEVAL_OWNER", "").strip()
     usual = SPACE_DISK / DEFAULT_DB.name if space and _is_on_disk(SPACE_DISK) else DEFAULT_DB
     stated = str(db or values.get("COEVAL_DB") or usual)
+    if space and stated == str(DEFAULT_DB) and os.path.ismount(SPACE_DISK):
+        # an empty study would begin, and the one that is kept there would look lost
+        raise InputError(
+            f"The Space has storage at {SPACE_DISK}, but CoEval may not write there: make it writable, or set "
+            "COEVAL_DB to another place."
+        )
     server = stated if is_server_address(stated) else ""
     return Settings(
         db=DEFAULT_DB if server else Path(stated),

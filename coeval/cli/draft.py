@@ -194,5 +194,5 @@ def _batch_read(context: Context, options: argparse.Namespace) -> None:
     for line in results.bad_lines:
         print(line, file=sys.stderr)
     report(options, results, [results])
-    if results.unreadable or results.failed:
+    if results.unreadable or results.failed or results.refused:
         raise SystemExit(1)

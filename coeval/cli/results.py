@@ -124,13 +124,6 @@ def add_asked_again_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def build_json_option() -> argparse.ArgumentParser:
-    """Return the option ``--json``."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON document")
-    return parser
-
-
 def print_json(report: Any) -> None:
     """Print a report as one JSON document, with undefined numbers as null."""
     from coeval.stats import plain

@@ -92,8 +92,8 @@ def run_serving(options: argparse.Namespace) -> None:
     host, port = options.host or settings.host, options.port or settings.port
     check_address(host, settings)
     allow_files()
-    # what is loaded and built until the server answers stays for good. Looking through it for garbage makes the start
-    # 1.40 times an empty Gradio app's, by the processor; without it is 1.20, and the goal is 1.2 (benchmark "start")
+    # everything loaded or built before the server answers stays. A search for garbage in it would cost a
+    # fifth of the processor time of an empty Gradio app's start (benchmark "start")
     gc.disable()
     # imported late: other commands need no web server, and importing one takes seconds
     from coeval.ui.run import run_server
@@ -150,10 +150,15 @@ def check_address(host: str, settings: Settings | None = None) -> None:
             return
     except ValueError:
         pass
+    remedy = (
+        "Write hf_oauth: true at the head of the Space's README.md, and do not set COEVAL_SIGN_IN."
+        if settings and settings.space
+        else "Use 127.0.0.1, or set COEVAL_SIGN_IN=accounts and create the first owner's link with "
+        "“python -m coeval invite --role owner”."
+    )
     raise InputError(
         f"CoEval does not listen on {host}: people sign in with only a name, so anyone who reaches it could be "
-        "anybody. Use 127.0.0.1, or set COEVAL_SIGN_IN=accounts and create the first owner's link with "
-        "“python -m coeval invite --role owner”. On a Space, write hf_oauth: true into its README.md instead."
+        f"anybody. {remedy}"
     )
 
 

@@ -5,15 +5,13 @@ it needs.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
-import sys
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coeval.cli.results import add_asked_again_option, report
+from coeval.cli.results import add_asked_again_option, print_json, report
 from coeval.domain.studies import StoppingRule
 from coeval.usecases.access import OPERATOR, Context
 
@@ -27,13 +25,7 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         "--version", type=int, default=0, metavar="N", help="version of the criteria set (default: newest)"
     )
     stats.add_argument(
-        "--arm", default="", help="use only scores of one arm, such as assisted or blind (default: all)"
-    )
-    stats.add_argument(
-        "--planted",
-        choices=["in", "out"],
-        default="in",
-        help="include (in, default) or exclude (out) scores of drafts with planted errors",
+        "--unaided", action="store_true", help="use only scores without a draft's influence (blind and first)"
     )
     add_asked_again_option(stats)
     stats.set_defaults(command=_stats, only_reads=True)
@@ -55,13 +47,12 @@ def _stats(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats.basis import Basis
     from coeval.usecases.reports.statistics import get_report
 
-    basis = Basis(options.version, options.arm, options.planted == "in", options.asked_again == "in")
+    basis = Basis(options.version, options.unaided, options.asked_again == "in")
     document = get_report(context, OPERATOR, options.task, basis)
-    if not options.json:
+    if options.json:
+        print_json(document)
+    else:
         print(render_stats(document, _name_basis(options)))
-        return
-    json.dump(document, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
-    print()
 
 
 def _tables(context: Context, options: argparse.Namespace) -> None:
@@ -81,10 +72,9 @@ def _tables(context: Context, options: argparse.Namespace) -> None:
 def _name_basis(options: argparse.Namespace) -> str:
     """Describe the requested scores in words; return "" for all scores."""
     version = f"criteria version {options.version}" if options.version else ""
-    arm = f"{options.arm} scores" if options.arm else ""
-    planted = "planted errors left out" if options.planted == "out" else ""
+    unaided = "blind and first scores" if options.unaided else ""
     again = "scores from asking again counted" if options.asked_again == "in" else ""
-    return ", ".join(part for part in (version, arm, planted, again) if part)
+    return ", ".join(part for part in (version, unaided, again) if part)
 
 
 def render_stats(report: Mapping[str, Any], basis: str = "") -> str:
@@ -139,7 +129,6 @@ def add_plan(commands: argparse._SubParsersAction, task: argparse.ArgumentParser
 
 
 def _plan(context: Context, options: argparse.Namespace) -> None:
-    from coeval.stats import plain
     from coeval.stats.plan import Wanted, tell_plan, tell_progress
     from coeval.usecases import planning
 
@@ -148,8 +137,7 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
         planning.declare_rule(context, OPERATOR, options.task, rule)
     plans = planning.get_planning(context, OPERATOR, options.task, Wanted(options.width, options.points))
     if options.json:
-        json.dump(plain(plans), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
-        print()
+        print_json(plans)
         return
     for line in tell_plan(plans.plan):
         print(line)

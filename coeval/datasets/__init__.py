@@ -68,9 +68,7 @@ def load_study(
     return open_source(path, slug=slug, format=format, mapping=mapping).load()
 
 
-def preview(
-    path: str | Path, *, format: str = "auto", mapping: Mapping[str, str] | None = None, limit: int = 20
-) -> Preview:
+def preview(path: str | Path, *, format: str = "auto", mapping: Mapping[str, str] | None = None) -> Preview:
     """Return a preview of a file or folder, with the likeliest column for every field.
 
     Raises InputError as ``load_study``, except for columns that are still to be mapped.
@@ -80,10 +78,10 @@ def preview(
         refuse_own_files(path)
         kind = find_format(path, format, mapping)
         if kind.table is not None and (kind.fields == FIELDS or not path.is_dir()):
-            seen = preview_table(kind.name, kind.table(path), kind.fields, mapping, limit)
+            seen = preview_table(kind.name, kind.table(path), kind.fields, mapping)
             if kind.fields == FIELDS:
                 return seen
             with suppress(InputError):  # the import refuses it; columns may still be mapped
                 return replace(seen, notes=(*seen.notes, *kind.read(path, "preview", mapping).notes))
             return seen
-        return preview_source(kind.name, kind.read(path, "preview", mapping), limit)
+        return preview_source(kind.name, kind.read(path, "preview", mapping))

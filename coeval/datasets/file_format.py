@@ -74,10 +74,14 @@ class Preview:
     """The choices that were made from the rows, with their reasons."""
 
 
+MOST_ROWS = 20
+"""The largest number of rows in a preview."""
+
+
 def preview_table(
-    format: str, table: Table, fields: tuple[str, ...], mapping: Mapping[str, str] | None, limit: int
+    format: str, table: Table, fields: tuple[str, ...], mapping: Mapping[str, str] | None
 ) -> Preview:
-    """Return the preview of a table. The whole file is checked, and ``limit`` rows are kept."""
+    """Return the preview of a table. The whole file is checked, and ``MOST_ROWS`` rows are kept."""
     read = match_instances if fields == FIELDS else partial(match_columns, fields=fields)
     matched = read(table, mapping=mapping, guess=True)
     ids, people = _Ids(matched), PersonColumns(table, matched)
@@ -85,7 +89,7 @@ def preview_table(
     texts: set[str] = set()
     count = 0
     for count, row in enumerate(table.rows(), start=1):
-        if count <= limit:
+        if count <= MOST_ROWS:
             rows.append(tuple(row.cells[column] for column in table.columns))
         texts.update(column for column, cell in row.cells.items() if column not in texts and is_text(cell))
         ids.add(row)
@@ -142,13 +146,13 @@ def _look_again(
     return {field: columns[field] for field in FIELDS if field in columns}, tuple(notes)
 
 
-def preview_source(format: str, source: Source, limit: int) -> Preview:
+def preview_source(format: str, source: Source) -> Preview:
     """Return the first instances of a study whose format fixes the fields."""
     columns = ("instance", "document", "system", "input", "output")
     rows: list[tuple[str, ...]] = []
     count = 0
     for count, instance in enumerate(source.instances, start=1):
-        if count <= limit:
+        if count <= MOST_ROWS:
             rows.append(
                 (instance.external_id, instance.document, instance.system, instance.input, instance.output)
             )

@@ -1,4 +1,4 @@
-"""Read other programs' JSON with the position of each value, and their records from JSON, JSON Lines or CSV."""
+"""Read other programs' JSON with the position of each value, so that errors can name the place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from coeval.clock import write_time
-from coeval.datasets.tables import table_files, text_tables
+from coeval.datasets.tables import text_tables
 from coeval.datasets.text import (
     HEAD,
     check_text,
@@ -26,8 +26,6 @@ from coeval.datasets.text import (
 )
 from coeval.domain.tasks import parse_messages, render_chat
 from coeval.errors import InputError
-
-# Other programs' JSON with the position of each value, so that errors can name the place.
 
 PEEKED = 20
 """The number of list entries that are read to recognise a file."""
@@ -192,68 +190,3 @@ def _cut(value: object, depth: int = 6) -> object:
     if isinstance(value, list):
         return [_cut(inner, depth - 1) for inner in value[:PEEKED]] if depth else []
     return value[:200] if isinstance(value, str) else value
-
-
-def load_records(path: Path) -> Iterator[Node]:
-    """Yield the records of a list, of the list under ``data``, of pandas' columns, or of a table (as texts).
-
-    Raises InputError for a broken file, or an entry that is not an object.
-    """
-    kind = find_json(path)
-    if not kind:
-        yield from _rows(path)
-        return
-    if kind == "lines":  # only one record at a time is in memory
-        for number, (_, fields) in enumerate(text_tables.read_records(path), 1):
-            yield Node(dict(fields), f"{path.name}, entry {number}")
-        return
-    for record in _list_records(load_node(path)):
-        if not isinstance(record.value, dict):
-            raise InputError(f"{record.place}: is not an object; export the file again.")
-        yield record
-
-
-def _list_records(file: Node) -> list[Node]:
-    value = file.value
-    if not isinstance(value, dict):
-        return file.items()
-    if isinstance(value.get("data"), list):
-        return file.get("data").items()
-    columns = [dict(enumerate(each)) if isinstance(each, list) else each for each in value.values()]
-    keys = columns[0].keys() if len(columns) > 1 and isinstance(columns[0], dict) else ()
-    if not all(
-        isinstance(each, dict) and each.keys() == keys and "".join(map(str, keys)).isdigit()
-        for each in columns
-    ):
-        return [file]
-    return [
-        Node(dict(zip(value, (column[key] for column in columns), strict=True)), f"{file.place}, entry {key}")
-        for key in keys
-    ]
-
-
-def peek_records(path: Path) -> list[Node]:
-    """Return the first records of a file, if any."""
-    if not path.is_file():
-        return []
-    if not find_json(path):
-        stat = path.stat()
-        return list(_peek_rows(path, stat.st_mtime_ns, stat.st_size))
-    head = peek(path)
-    records = _list_records(head) if isinstance(head.value, dict | list) else []
-    return [record for record in records if isinstance(record.value, dict)]
-
-
-@lru_cache(maxsize=64)
-def _peek_rows(path: Path, changed: int, size: int) -> tuple[Node, ...]:
-    try:
-        return tuple(islice(_rows(path), PEEKED))
-    except InputError:  # the reader of tables reports the error
-        return ()
-
-
-def _rows(path: Path) -> Iterator[Node]:
-    table = table_files.open_table(path)
-    for row in table.rows():
-        cells = {name: text for name, text in row.cells.items() if text}
-        yield Node(cells, f"{table.name}, {table.unit} {row.line}")

@@ -60,7 +60,7 @@ class Rating(NamedTuple):
     @property
     def place(self) -> str:
         """Return the place of the rating in the file."""
-        return f"{self.table.name}, {self.table.unit} {self.line}"
+        return self.table.place(self.line)
 
 
 def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Rating]:
@@ -112,7 +112,8 @@ class _Reader:
         if bool(person) == bool(run):
             wrong = "both an annotator and a run" if person else "neither an annotator nor a run"
             raise InputError(
-                f"{self._line()}: names {wrong}; a rating needs either a person (annotator) or a model (run)."
+                f"{self.table.place(self.line)}: names {wrong}; a rating needs either a person (annotator) or a "
+                "model (run)."
             )
         return Rating(
             table=self.table,
@@ -136,9 +137,6 @@ class _Reader:
                 f"{MAX_PERSON_NAME}."
             )
         return name
-
-    def _line(self) -> str:
-        return f"{self.table.name}, {self.table.unit} {self.line}"
 
     def _place(self, field: str) -> str:
         return self.table.place(self.line, self.columns[field])
@@ -310,7 +308,7 @@ class Scales:
         return {name: scale if name in rest else Scale(0, 1) for name in names}
 
     def _ends(self, names: Collection[str]) -> tuple[int, int] | None:
-        """Return the lowest and the highest step of people's scores by these criteria, else of the models'."""
+        """Return the lowest and highest step on these criteria: people's, or models' if no person scored."""
         people = any(by_person for _, by_person, _, _ in self.scores)
         steps = [
             (step, step if whole else step + 1)

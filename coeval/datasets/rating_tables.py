@@ -1,144 +1,25 @@
-"""Tables of ratings: one rating per row, or one person per row and one criterion per column.
+"""Tables of ratings, with one rating per row.
 
-A long table has the columns (instance, criterion, annotator, score) for people or (instance, criterion, run, score) for
-models. A wide table, such as LLM-Rubric's, is unfolded into these rows. A folder contains ``instances`` and any number
-of rating tables (CSV, JSONL or Excel). A single rating table is for a task that already has its instances.
+A table has the columns (instance, criterion, annotator, score) for people or (instance, criterion, run, score) for
+models. A folder contains ``instances`` and any number of rating tables (CSV, JSONL or Excel). A single rating table is
+for a task that already has its instances.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets.file_format import Columns, Format
-from coeval.datasets.rating_rows import MISSING, RATING_FIELDS, Rating, Survey, load_ratings, survey_ratings
+from coeval.datasets.rating_rows import RATING_FIELDS, Rating, Survey, load_ratings, survey_ratings
 from coeval.datasets.source import Rows, Seen, Source
 from coeval.datasets.tables.instances import FIELDS, open_instances
-from coeval.datasets.tables.table import Row, Table, find_column, guess_mapping, match_columns
+from coeval.datasets.tables.table import Table, find_column, guess_mapping, match_columns
 from coeval.datasets.tables.table_files import is_table, open_table
 from coeval.datasets.text import shorten
 from coeval.domain import Arm, Criterion, Group, ImportedDraft, ImportedSubmission, Origin, Run, Task
 from coeval.errors import InputError
-
-# Wide tables: a person's row with one column per criterion, or a model's with one column per answer.
-
-_ANSWER = re.compile(r"(?:answer|prob|p)[ _]?(\d{1,3})(?:[ _](?:prob|probability))?", re.I)
-NEAR_ONE = 0.01
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The criteria in the model tables of a folder, with their names and the lowest score."""
-
-    criteria: frozenset[str]
-    low: int
-
-
-def unfold_answers(table: Table) -> Table:
-    """Return a table with a probability column per answer as ratings of a run, and any other table unchanged.
-
-    Columns such as ``answer1_prob`` to ``answer4_prob`` also state the scale, here 1-4. The score is the expected
-    answer. The run is the file's name unless a column names one. The probabilities are kept with the draft.
-    """
-    answers = _answer_columns(table)
-    if not answers:
-        return table
-    kept = [c for c in table.columns if c not in answers.values() and find_column([c], _MADE) is None]
-    has_run = "run" in guess_mapping(table, RATING_FIELDS)
-    columns = (*kept, *_MADE, *([] if has_run else ["run"]))
-
-    def rows() -> Iterator[Row]:
-        for row in table.rows():
-            made = _expect(table, row, answers) | ({} if has_run else {"run": Path(table.name).stem})
-            yield Row(row.line, {c: row.cells[c] for c in kept} | made)
-
-    return Table(table.name, columns, rows, table.unit)
-
-
-_MADE = ("score", "scale", "probabilities")
-
-
-def _answer_columns(table: Table) -> dict[int, str]:
-    """Return the column of each answer if the answers are numbered without gaps, else none."""
-    columns = {int(m[1]): c for c in table.columns if (m := _ANSWER.fullmatch(c.strip()))}
-    low, high = (min(columns), max(columns)) if columns else (0, 0)
-    whole = len(columns) > 1 and sorted(columns) == list(range(low, high + 1))
-    return {answer: columns[answer] for answer in sorted(columns)} if whole else {}
-
-
-def _expect(table: Table, row: Row, answers: dict[int, str]) -> dict[str, str]:
-    """Return the cells of score, scale and probabilities. Without probabilities, the score is empty."""
-    scale = f"{min(answers)}-{max(answers)}"
-    texts = [row.cells[column].strip() for column in answers.values()]
-    if all(text.casefold() in MISSING for text in texts):
-        return {"score": "", "scale": scale, "probabilities": ""}
-    shares = [_share(table, row, column) for column in answers.values()]
-    total = math.fsum(shares)
-    if abs(total - 1) > NEAR_ONE:
-        raise InputError(
-            f"{table.name}, {table.unit} {row.line}: the probabilities of {', '.join(answers.values())} add up to "
-            f"{total:.3g}; they must add up to 1."
-        )
-    score = math.fsum(answer * share for answer, share in zip(answers, shares, strict=True)) / total
-    named = {str(answer): share / total for answer, share in zip(answers, shares, strict=True)}
-    return {"score": repr(score), "scale": scale, "probabilities": json.dumps(named)}
-
-
-def _share(table: Table, row: Row, column: str) -> float:
-    text = row.cells[column].strip()
-    try:
-        share = float(text)
-    except ValueError:
-        share = math.nan
-    if not 0 <= share <= 1:
-        raise InputError(
-            f"{table.place(row.line, column)}: contains '{shorten(text)}'; a probability is a number from "
-            "0 to 1."
-        )
-    return share
-
-
-def find_asked(tables: Sequence[Table]) -> Asked:
-    """Return the criteria in models' unfolded tables."""
-    names: set[str] = set()
-    lows: set[int] = set()
-    for table in tables:
-        column = guess_mapping(table, RATING_FIELDS).get("criterion")
-        if column is None or "probabilities" not in table.columns:
-            continue
-        for row in table.rows():
-            names.add(row.cells[column].strip())
-            lows.add(int(row.cells["scale"].split("-")[0]))
-    return Asked(frozenset(names - {""}), min(lows, default=1))
-
-
-def unfold_people(table: Table, asked: Asked) -> Table:
-    """Return a person's table with one column per criterion of the models as ratings, and any other table unchanged.
-
-    0 on a scale that begins above 0 means that the criterion does not apply, and is not a rating.
-    """
-    columns = guess_mapping(table, ("instance", "criterion", "annotator", "score"))
-    criteria = [name for name in table.columns if name.strip() in asked.criteria]
-    if {"instance", "annotator"} - set(columns) or {"criterion", "score"} & set(columns) or not criteria:
-        return table
-
-    def rows() -> Iterator[Row]:
-        for row in table.rows():
-            who = {field: row.cells[columns[field]] for field in ("instance", "annotator")}
-            for name in criteria:
-                yield Row(
-                    row.line, who | {"criterion": name.strip(), "score": _applies(row.cells[name], asked.low)}
-                )
-
-    return Table(table.name, ("instance", "annotator", "criterion", "score"), rows, table.unit)
-
-
-def _applies(text: str, low: int) -> str:
-    return "" if low > 0 and re.fullmatch(r"\s*0(\.0*)?\s*", text) else text
 
 
 def is_ratings(table: Table, mapping: Mapping[str, str] | None = None) -> bool:
@@ -153,7 +34,11 @@ def find_instances(path: Path) -> Path | None:
     return next((file for file in files if is_table(file) and file.stem.lower() == "instances"), None)
 
 
-def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> Source:
+Unfold = Callable[[Sequence[Table]], Sequence[Table]]
+"""Returns the tables of a file or folder with one rating per row."""
+
+
+def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None, unfold: Unfold = tuple) -> Source:
     """Return people's ratings as blind submissions, models' ratings as runs, and the instances, if any.
 
     Raises InputError for a folder without ratings, a duplicate rating, a rating of an instance that the folder lacks,
@@ -161,7 +46,7 @@ def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> So
     """
     instances = find_instances(path)
     base = instances and open_table(instances)
-    tables = _find_ratings(path, instances, mapping)
+    tables = _find_ratings(path, instances, mapping, unfold)
     fields = (*FIELDS, *RATING_FIELDS) if base else RATING_FIELDS
     _check_mapping(mapping or {}, dict.fromkeys(fields), [*tables, *([base] if base else [])])
     source = Source(Task(slug, slug))
@@ -179,13 +64,13 @@ def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> So
     return _add_ratings(source, ratings, survey)
 
 
-def _find_ratings(path: Path, source: Path | None, mapping: Mapping[str, str] | None) -> list[Table]:
+def _find_ratings(
+    path: Path, source: Path | None, mapping: Mapping[str, str] | None, unfold: Unfold
+) -> Sequence[Table]:
     if not path.is_dir():
-        return [unfold_answers(open_table(path))]
+        return unfold([open_table(path)])
     files = [file for file in sorted(path.iterdir()) if is_table(file) and file != source]
-    answered = [unfold_answers(open_table(file)) for file in files]
-    asked = find_asked(answered)
-    tables = [unfold_people(table, asked) for table in answered]
+    tables = unfold([open_table(file) for file in files])
     fitting = [table for table in tables if is_ratings(table, _fitting(table, RATING_FIELDS, mapping))]
     if not fitting:
         raise InputError(

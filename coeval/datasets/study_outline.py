@@ -12,9 +12,9 @@ import yaml
 from coeval.datasets.tables.instances import FIELDS
 from coeval.domain import CONTEXT_ROLES, ColumnRole, Criterion, Guide, Origin, Role, Scale, Task
 from coeval.errors import InputError
+from coeval.folded_text import normalize_name
 from coeval.rules.arms import Design, Display, Layout, check_design
 from coeval.rules.criterion_wording import build_guide
-from coeval.rules.names import normalize_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,6 @@ SHARES = {
 }
 SWITCHES = {
     "hide systems": "hide_systems",
-    "wait for drafts": "wait_for_drafts",
     "input first": "input_first",
 }
 

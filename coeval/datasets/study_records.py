@@ -77,10 +77,10 @@ def parse_submission(node: Node) -> ImportedSubmission:
     submission = _parse(node, ImportedSubmission)
     problems = {
         "a person's name is empty or too long": not 0 < len(submission.person) <= MAX_PERSON_NAME,
-        "the planted error cannot be": submission.planted not in ("", "score")
+        "the planted error is wrong": submission.planted not in ("", "score")
         or (submission.planted != "" and submission.arm is not Arm.ASSISTED),
-        "the time cannot be": submission.active_ms is not None and submission.active_ms < 0,
-        "the arm cannot be": (
+        "the time is below 0": submission.active_ms is not None and submission.active_ms < 0,
+        "the arm does not fit": (
             submission.arm not in (Arm.ASSISTED, Arm.FIRST) and submission.shown_score is not None
             or submission.arm is Arm.UNDRAFTED and submission.run != ""
         ),

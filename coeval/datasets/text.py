@@ -203,6 +203,19 @@ def shorten(text: str, width: int = 60) -> str:
     return line if len(line) <= width and len(text) <= 4 * width else line[: width - 1] + "…"
 
 
+def parse_number(text: str) -> float | None:
+    """Return the number in a text, or None if it is not a finite number.
+
+    >>> parse_number(" 2.5 "), parse_number("nan"), parse_number("many")
+    (2.5, None, None)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def _is_unicode(text: str) -> bool:
     try:
         return text.isascii() or bool(text.encode("utf-8"))

@@ -124,36 +124,17 @@ class ImportedDraft:
     probabilities: tuple[float, ...] = ()
     rung: str = ""
 
+    @classmethod
+    def of(cls, draft: Draft, instance: str, criterion: str) -> ImportedDraft:
+        """Return a draft with the names of its instance and criterion in place of their ids."""
+        values: dict[str, Any] = {each.name: getattr(draft, each.name) for each in fields(cls)}
+        return cls(**values | {"instance": instance, "criterion": criterion})
+
     def to_draft(self, instance: int, criterion: int, attempt: int = 1) -> Draft:
         """Return the draft for these database ids. It is unscored if it has no score."""
         values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
         values |= {"instance": instance, "criterion": criterion, "attempt": attempt}
         return Draft(**values, status=DraftStatus.UNSCORED if self.score is None else DraftStatus.OK)
-
-
-@dataclass(frozen=True, slots=True)
-class DraftAnswer:
-    """A draft with its parsing result. ``raw`` is the model's answer; ``score`` is None if none was read.
-
-    ``instance`` is an external id; for a comparison, it has both ids in the order in which they were shown.
-    """
-
-    run: str
-    instance: str
-    criterion: str
-    attempt: int
-    score: float | None
-    reason: str
-    raw: str
-
-
-@dataclass(frozen=True, slots=True)
-class RungCount:
-    """The number of drafts of a run whose score was obtained on one rung."""
-
-    run: str
-    rung: str
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +309,7 @@ class Dispute:
     instance: int
     position: int
     external_id: str
+    document: str
     criterion: int
     text: str
     n: int

@@ -46,6 +46,13 @@ class Member:
     group: Group
     disabled_at: str = ""
     """The time since which the person cannot sign in; empty if the person can."""
+    guest: bool = False
+    """True if the person signed in with Hugging Face and has no role yet."""
+
+    @property
+    def standing(self) -> str:
+        """Return the role, or that the person is a guest."""
+        return "guest" if self.guest else str(self.person.role)
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,6 +257,12 @@ class Job:
     def is_busy(self) -> bool:
         return self.state in (JobState.QUEUED, JobState.RUNNING)
 
+    @property
+    def label(self) -> str:
+        """Return the label of the run that a pre-fill makes."""
+        settings = self.params.get("settings")
+        return str(settings.get("label", "")) if isinstance(settings, Mapping) else ""
+
 
 LEASE = timedelta(seconds=15)
 """The lifetime of a lease that is not renewed because its worker was killed or its machine sleeps."""

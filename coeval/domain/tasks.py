@@ -220,7 +220,7 @@ class Proposal:
     kept_criterion: int | None = None
     """The criterion of an earlier version with exactly this wording, if any."""
     note: str = ""
-    """The origin of the criterion, such as the instance that prompted it."""
+    """The origin of the criterion, such as the judge whose wording it corrects."""
     id: int = 0
 
 
@@ -243,17 +243,6 @@ class Ballot:
     group: Group = Group.TEAM
     revision: int = 1
     saved_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A criterion that a person suggested while reviewing an instance."""
-
-    text: str
-    person: str
-    instance: Instance
-    at: str
-    id: int
 
 
 MAX_ROLE = 80

@@ -72,22 +72,19 @@ async def ask_list(
 ) -> tuple[list[str], str]:
     """Return the list in an answer, or the reason if there is none. A list that is not in the form is asked for again.
 
-    ``name`` is the list's member in the JSON form. What the model only copies from the question is no item; the
-    guidelines may well be criteria.
+    ``name`` is the list's member in the JSON form. Text that the model copies from the question is not an
+    item, unless it is from the guidelines.
     """
     asked = request.messages[-1].content
     words = asked.replace(task.guidelines, "") if task.guidelines else asked
 
     def read(answer: Answer) -> tuple[list[str], str]:
         items = read_list(answer.text, given=words, whole=is_whole(answer))
-        return items, "" if items else NO_LIST
+        return items, "" if items else f"the model did not list {name} in words of its own"
 
     form = json.dumps({name: ["...", "..."]})
     reply = await ask_until_read(ask, request, sample, read, form, templates=templates)
     return reply.value, reply.reason
-
-
-NO_LIST = "it has no list of the model's own words"
 
 
 async def draft_steps(

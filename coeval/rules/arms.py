@@ -62,8 +62,6 @@ class Design:
     """Seconds without activity after which the active time pauses."""
     display: Display = Display.PLAIN
     hide_systems: bool = True
-    wait_for_drafts: bool = False
-    """True if an evaluation that needs its draft waits for it."""
     layout: Layout = Layout.ONE
     evidence_share: float = 0.0
     reasons_share: float = 0.0
@@ -126,73 +124,30 @@ def draw_share(seed: str, *parts: object) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
 
 
-def draw_arm(
-    seed: str,
-    place: int,
-    nth: int,
-    blind_share: float,
-    first_share: float = 0.0,
-    evidence_share: float = 0.0,
-    reasons_share: float = 0.0,
-) -> Arm:
+def draw_arm(seed: str, place: int, nth: int, design: Design) -> Arm:
     """Return the arm for the ``nth`` person who opens the instance at ``place``; both count from 0.
 
     The first two people who open an instance share an arm, the next two another, and so on. The arms of each
     pair are in a random order that meets the shares within ``BLOCK`` instances, so that few instances suffice
     (permuted blocks).
 
-    >>> draw_arm("s", 0, 0, 0.0).value, draw_arm("s", 0, 0, 1.0).value, draw_arm("s", 0, 0, 0.0, 1.0).value
-    ('assisted', 'blind', 'first')
-    >>> all(draw_arm("s", place, 0, 0.3) is draw_arm("s", place, 1, 0.3) for place in range(50))
+    >>> draw_arm("s", 0, 0, Design()).value, draw_arm("s", 0, 0, Design(blind_share=1)).value
+    ('assisted', 'blind')
+    >>> design = Design(blind_share=0.3)
+    >>> all(draw_arm("s", place, 0, design) is draw_arm("s", place, 1, design) for place in range(50))
     True
-    >>> sum(draw_arm("s", place, 2, 0.3) is Arm.BLIND for place in range(BLOCK))
+    >>> sum(draw_arm("s", place, 2, design) is Arm.BLIND for place in range(BLOCK))
     6
     """
     key = ("arm", nth // 2, place // BLOCK)
     order = sorted(range(BLOCK), key=lambda at: draw_share(seed, *key, at))
     drawn = (order.index(place % BLOCK) + draw_share(seed, *key)) / BLOCK
-    shares = {
-        Arm.BLIND: blind_share,
-        Arm.FIRST: first_share,
-        Arm.EVIDENCE: evidence_share,
-        Arm.REASONS: reasons_share,
-    }
     edge = 0.0
-    for arm, share in shares.items():
+    for arm, share in design.arm_shares.items():
         edge += share
         if drawn < edge:
             return arm
     return Arm.ASSISTED
-
-
-def describe_overlap(design: Design, n_instances: int, n_people: int) -> tuple[str, bool]:
-    """Describe the data that is available for blind agreement. Return the text, and whether it is a warning;
-    ("", False) without blind arms.
-
-    Args:
-        n_people: the number of people per instance.
-    """
-    share = design.blind_share + design.first_share
-    if not share or not n_instances:
-        return "", False
-    if n_people < 2:
-        return (
-            "Each instance goes to one person so far, so no instance will be scored by two people without the "
-            "draft, and their agreement stays undefined: have two people or more on each instance.",
-            True,
-        )
-    n_shared = round(share * n_instances)
-    if n_shared < 2:
-        return (
-            f"{share:.0%} of {n_instances:,} instance{'s' if n_instances > 1 else ''} is about {n_shared}: agreement "
-            "without the draft needs two instances or more. Choose larger shares or import more instances.",
-            True,
-        )
-    return (
-        f"About {n_shared:,} of {n_instances:,} instances will be scored without the draft by the same two people: "
-        "agreement without the draft rests on these.",
-        False,
-    )
 
 
 def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]:

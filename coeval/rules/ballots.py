@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Ballot, Origin, Proposal, Vote
 from coeval.errors import InputError
+from coeval.folded_text import normalize_name
 from coeval.language import tr, trn
-from coeval.rules.names import normalize_name
 
 ON_A_PROPOSAL = (Action.APPROVE, Action.REVISE, Action.DELETE)
 

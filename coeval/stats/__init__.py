@@ -6,7 +6,7 @@ an ``Estimate`` (a float with its n, interval and, if undefined, its ``reason``)
 
 from __future__ import annotations
 
-from coeval.stats.actions import action_rates, score_changes, time_curve, time_spent
+from coeval.stats.actions import action_rates, score_changes, time_spent
 from coeval.stats.agreement.alpha import krippendorff_alpha
 from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.agreement.icc import icc
@@ -23,34 +23,3 @@ from coeval.stats.report.document import build_report, paper_tables
 from coeval.stats.report.methods import methods_paragraph
 from coeval.stats.report.model_vs_model import mean_pairwise
 from coeval.stats.report.tables import Table, show_tags, tables_latex, tables_markdown
-
-__all__ = [
-    "Estimate",
-    "StudyFrames",
-    "Table",
-    "action_rates",
-    "agreement_section",
-    "alignment_section",
-    "alt_test",
-    "build_report",
-    "cohen_kappa",
-    "correlation_difference",
-    "correlations",
-    "fleiss_kappa",
-    "gwet_ac",
-    "icc",
-    "krippendorff_alpha",
-    "mean_pairwise",
-    "median_confusion",
-    "methods_paragraph",
-    "paper_tables",
-    "percent_agreement",
-    "plain",
-    "score_changes",
-    "show_tags",
-    "tables_latex",
-    "tables_markdown",
-    "time_curve",
-    "time_spent",
-    "williams_test",
-]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.clusters import Clusters, sums_interval
+from coeval.stats.clusters import Clusters, ratio_of, sums_interval
 from coeval.stats.estimates import FLAT, Estimate, Spelled
 from coeval.stats.rating_matrix import Numbers, parse_vector
 
@@ -20,44 +20,22 @@ KINDS = ("conclusion", "score", "evidence")
 
 @dataclass(frozen=True)
 class Rates:
-    """The share of each action in ``n`` lines, undefined if n is 0."""
+    """The share of each of ``ACTIONS`` in ``n`` lines, undefined if n is 0."""
 
     n: int
-    approve: Estimate
-    revise: Estimate
-    delete: Estimate
-    add: Estimate
-
-    def of(self, action: str) -> Estimate:
-        """Return the share of one of ``ACTIONS``."""
-        return dict(zip(ACTIONS, (self.approve, self.revise, self.delete, self.add), strict=True))[action]
+    shares: Mapping[str, Estimate] = field(metadata=FLAT)
 
 
-@dataclass(frozen=True)
-class ActionRates:
-    """Action rates over all lines and by kind of line."""
-
-    overall: Rates
-    conclusion: Rates
-    score: Rates
-    evidence: Rates
-
-    def of(self, kind: str) -> Rates:
-        """Return the rates of one of ``KINDS``."""
-        return dict(zip(KINDS, (self.conclusion, self.score, self.evidence), strict=True))[kind]
+ActionRates = Mapping[str, Rates]
+"""Action rates over all lines ("overall") and by kind of line (``KINDS``)."""
 
 
-def action_rates(actions: Any) -> ActionRates:
+def action_rates(actions: pd.DataFrame) -> ActionRates:
     """Return how often people approved, revised, deleted and added lines, overall and by kind of line.
 
     Parameters
     ----------
-    actions : DataFrame with a column ``action``, and optionally ``kind`` (conclusion, score, evidence) and
-        ``n`` (how often); or an iterable of actions, of (kind, action) pairs or of mappings with those keys.
-
-    Returns
-    -------
-    ActionRates
+    actions : ``action``, and optionally ``kind`` (conclusion, score, evidence) and ``n`` (how often).
 
     Raises
     ------
@@ -66,49 +44,24 @@ def action_rates(actions: Any) -> ActionRates:
 
     Source: Li et al. 2023, CoEval, tables 5 and 6.
 
-    >>> rates = action_rates([("score", "approve"), ("score", "revise"), ("evidence", "approve"), ("evidence", "add")])
-    >>> rates.overall.n, rates.overall.approve, rates.score.revise, rates.conclusion.approve.reason
-    (4, 0.5, 0.5, 'there is no such line')
+    >>> rates = action_rates(pd.DataFrame({"kind": ["score", "score"], "action": ["approve", "add"]}))
+    >>> rates["overall"].n, rates["score"].shares["add"], rates["conclusion"].shares["add"].reason
+    (2, 0.5, 'there is no such line')
     """
-    counts = _counted(actions)
-    overall = Counter({a: sum(n for (_, b), n in counts.items() if a == b) for a in ACTIONS})
-    kinds = {kind: _rates(Counter({action: counts[kind, action] for action in ACTIONS})) for kind in KINDS}
-    return ActionRates(_rates(overall), **kinds)
+    unknown = set(actions["action"]) - set(ACTIONS)
+    if unknown:
+        raise ValueError(f"There is no action {min(unknown)!r}; an action is one of: {', '.join(ACTIONS)}.")
+    kinds = actions["kind"] if "kind" in actions else pd.Series("", index=actions.index)
+    times = actions["n"] if "n" in actions else pd.Series(1, index=actions.index)
+    by_kind = {kind: _rates(actions["action"][kinds == kind], times[kinds == kind]) for kind in KINDS}
+    return {"overall": _rates(actions["action"], times), **by_kind}
 
 
-def _counted(actions: Any) -> Counter[tuple[str, str]]:
-    frame = actions if isinstance(actions, pd.DataFrame) else _as_table(actions)
-    kinds = frame["kind"] if "kind" in frame else pd.Series("", index=frame.index)
-    times = frame["n"] if "n" in frame else pd.Series(1, index=frame.index)
-    counts: Counter[tuple[str, str]] = Counter()
-    sums = times.groupby([kinds.astype(str), frame["action"].astype(str)]).sum()
-    for key, n in zip(sums.index, sums, strict=True):
-        kind, action = (str(part).strip().lower() for part in key)
-        if action not in ACTIONS:
-            raise ValueError(f"There is no action {action!r}; an action is one of: {', '.join(ACTIONS)}.")
-        counts[kind, action] += int(n)
-    return counts
-
-
-def _as_table(actions: Any) -> pd.DataFrame:
-    rows = [
-        dict(entry)
-        if isinstance(entry, Mapping)
-        else {"action": entry}
-        if isinstance(entry, str)
-        else {"kind": entry[0], "action": entry[1]}
-        for entry in actions
-    ]
-    return pd.DataFrame(rows, columns=None if rows else ["action"])
-
-
-def _rates(counts: Counter[str]) -> Rates:
-    n = sum(counts.values())
-    shares = {
-        action: Estimate(counts[action] / n) if n else Estimate.undefined("there is no such line")
-        for action in ACTIONS
-    }
-    return Rates(n, **shares)
+def _rates(actions: pd.Series[str], times: pd.Series[int]) -> Rates:
+    n = int(times.sum())
+    nothing = Estimate.undefined("there is no such line")
+    counts = {action: int(times[actions == action].sum()) for action in ACTIONS}
+    return Rates(n, {action: Estimate(count / n) if n else nothing for action, count in counts.items()})
 
 
 @dataclass(frozen=True)
@@ -202,9 +155,10 @@ def _majorities(scores: pd.DataFrame) -> pd.Series[float]:
 
 @dataclass(frozen=True)
 class Outliers:
-    """The scores that differ from the majority of people without the draft, with and without the draft in view.
+    """The scores that differ from the majority of people without the draft.
 
-    ``reduced`` is the share by which the draft reduces their rate: 1 minus ``assisted`` by ``unaided``.
+    ``assisted`` and ``unaided`` are their shares with and without the draft in view. ``reduced`` is the
+    relative reduction by the draft: 1 - ``assisted`` / ``unaided``.
     """
 
     n_assisted: int
@@ -215,10 +169,10 @@ class Outliers:
 
 
 def count_outliers(assisted: pd.DataFrame, unaided: pd.DataFrame, clusters: Clusters) -> Outliers:
-    """Return how much rarer scores outside the majority are with the draft (CoEval paper, section 7).
+    """Compare the shares of scores outside the majority with and without the draft (CoEval paper, section 7).
 
-    The majority is that of ``against_majority``. A person without the draft is compared with the majority of the
-    others without it, so that nobody is part of the own majority.
+    The majority is that of ``against_majority``. A person without the draft is compared with the majority of
+    the others without it, so that their own score does not count towards it.
 
     Parameters
     ----------
@@ -254,9 +208,11 @@ def count_outliers(assisted: pd.DataFrame, unaided: pd.DataFrame, clusters: Clus
         reason = "nobody without the draft is outside the majority" if n_b else "no unit has a majority"
         reduced = Estimate.undefined(reason)
     else:
-        reduced = Estimate(
-            _reduction(sums.sum(axis=0)[None, :])[0], **sums_interval(table, _reduction, clusters.kind)
-        )
+        spread = sums_interval(table, _reduction, clusters.kind)
+        if spread["replicates_left_out"]:
+            spread |= dict.fromkeys(("ci_low", "ci_high", "se", "bias", "p_value"), np.nan)
+            spread["no_interval"] = f"it is undefined without some of the {clusters.kind}"
+        reduced = Estimate(_reduction(sums.sum(axis=0)[None, :])[0], **spread)
     return Outliers(int(n_a), int(n_b), rates[0], rates[1], Spelled(reduced))
 
 
@@ -268,8 +224,7 @@ def _sums_by_unit(units: pd.Series[Any], outside: pd.Series[Any], size: int) -> 
 
 
 def _reduction(rows: Numbers) -> Numbers:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(1 - (rows[:, 0] / rows[:, 1]) / (rows[:, 2] / rows[:, 3]))
+    return 1 - ratio_of(np.column_stack([ratio_of(rows[:, :2]), ratio_of(rows[:, 2:])]))
 
 
 # Working time, with and without idle time.
@@ -313,7 +268,10 @@ class CriterionTime:
 
 @dataclass(frozen=True)
 class TimeSpent:
-    """The time spent on submissions and samples."""
+    """Seconds for each submission and minutes for each sample (one person's whole work on one instance).
+
+    The ``n_untimed`` submissions without times are left out.
+    """
 
     n_timed: int
     n_untimed: int
@@ -389,18 +347,3 @@ def _mean(values: Any, reason: str = "nothing was timed") -> Estimate:
 
 def _median(values: Any) -> Estimate:
     return Estimate(float(np.median(values))) if len(values) else Estimate.undefined("nothing was timed")
-
-
-def time_curve(seconds: Any, points: int = 200) -> pd.DataFrame:
-    """Return the share of submissions done within each number of seconds, at most ``points`` rows.
-
-    >>> time_curve([10, 20, 20, 40])["share"].tolist()
-    [0.25, 0.75, 1.0]
-    """
-    values = np.sort(pd.Series(seconds, dtype=float).dropna().to_numpy())
-    if not len(values):
-        return pd.DataFrame({"seconds": [], "share": []}, dtype=float)
-    places = np.unique(values[np.unique(np.linspace(0, len(values) - 1, points).round().astype(int))])
-    return pd.DataFrame(
-        {"seconds": places, "share": np.searchsorted(values, places, side="right") / len(values)}
-    )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy
 
-from coeval.stats.agreement.alpha import mean_alpha, mean_alpha_difference
+from coeval.stats.agreement.alpha import mean_alpha_difference
 from coeval.stats.clusters import (
     DOCUMENTS,
     INSTANCES,
@@ -20,14 +19,17 @@ from coeval.stats.clusters import (
     Clusters,
     OfSums,
     crossed_interval,
+    cut,
     effective_freedom,
-    group_interval,
+    gap_of,
+    jackknife_interval,
     mean_interval,
     parse_clusters,
+    ratio_of,
     sums_interval,
     widened,
 )
-from coeval.stats.estimates import FLAT, Estimate, Spelled
+from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, FIRST
 from coeval.stats.rating_matrix import Numbers, encode_ratings
 
@@ -94,10 +96,10 @@ def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Cont
     if pairs:
         apart = seen - _mean_of(np.asarray(seen, dtype=float), person)
         parts = np.column_stack([apart * (value - _mean_of(value, person)), apart * apart])
-        statistic: OfSums = _ratio
+        statistic: OfSums = ratio_of
     else:
         parts = np.column_stack([value * seen, seen, value * (1 - seen), 1 - seen])
-        statistic = _gap
+        statistic = gap_of
     difference = _crossed(parts, statistic, cluster, person, arms)
     # both arms' values for the same people; they differ by the difference
     middle, share = float(value.mean()), float(seen.mean())
@@ -117,17 +119,6 @@ def contrast_means(rows: pd.DataFrame, column: str, arms: Arms = Arms()) -> Cont
 
 def _mean_of(values: Numbers, codes: Any) -> Numbers:
     return np.asarray((np.bincount(codes, values) / np.bincount(codes))[codes])
-
-
-def _ratio(rows: Numbers) -> Numbers:
-    ratios = np.full(len(rows), np.nan)
-    np.divide(rows[:, 0], rows[:, 1], out=ratios, where=rows[:, 1] > 1e-12)
-    return ratios
-
-
-def _gap(rows: Numbers) -> Numbers:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
 
 
 def _crossed(parts: Numbers, statistic: OfSums, cluster: Any, person: Any, arms: Arms) -> Estimate:
@@ -157,18 +148,6 @@ def _widened_by_arm(spread: dict[str, Any], sums: Numbers) -> dict[str, Any]:
     return widened(spread, effective_freedom(weight))
 
 
-def spread_over_people(gaps: Numbers) -> dict[str, Any]:
-    """Return the Student's t interval of the mean difference over people."""
-    n = len(gaps)
-    half = (
-        float(scipy.special.stdtrit(n - 1, 0.975)) * float(gaps.std(ddof=1)) / math.sqrt(n)
-        if n > 1
-        else math.nan
-    )
-    middle = float(gaps.mean())
-    return {"people_ci_low": middle - half, "people_ci_high": middle + half, "people": n}
-
-
 NO_PLANTED = "no shown score differs from the draft's within an instance and criterion"
 
 
@@ -176,7 +155,7 @@ def find_pull(rows: pd.DataFrame, arms: Arms = Arms()) -> Estimate:
     """Return the pull: how far people move towards a shifted score, as a share of the shift.
 
     It is the slope of the final score on the shift within each instance and criterion. It is not diluted by people
-    who would have given the draft's score anyway. Planted lines of another instance do not count.
+    who would have given the draft's score anyway.
 
     Parameters
     ----------
@@ -201,7 +180,7 @@ def find_pull(rows: pd.DataFrame, arms: Arms = Arms()) -> Estimate:
     if not len(parts) or parts[:, 1].sum() <= 1e-12:
         return Estimate.undefined(NO_PLANTED, **counts)
     cluster, person = (pd.factorize(seen[name])[0] for name in ("cluster", "annotator"))
-    return _crossed(parts, _ratio, cluster, person, arms).having(**counts)
+    return _crossed(parts, ratio_of, cluster, person, arms).having(**counts)
 
 
 def contrast_alphas(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
@@ -276,9 +255,8 @@ def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
     score, draft, shown = (
         compared[name].to_numpy(dtype=float) for name in ("score", "draft_score", "shown_score")
     )
-    key = pd.factorize(
-        pd.MultiIndex.from_arrays([pd.factorize(compared["criterion"])[0], pd.Series(draft).round(6)])
-    )[0]
+    drafted, of_draft = np.unique(draft.round(6), return_inverse=True)
+    key = pd.factorize(pd.factorize(compared["criterion"])[0] * len(drafted) + of_draft)[0]
     size = int(key.max()) + 1
     values = np.unique(shown[wrong])
     equal = score[:, None] == values[None, :]
@@ -312,9 +290,11 @@ def contrast_catches(rows: pd.DataFrame, arms: Arms = Arms()) -> Contrast:
         )
         return Contrast(nothing, shown_estimate, nothing)
     gap = caught - avoided
-    spread = group_interval(lambda places: shares(places)[0] - shares(places)[1], clusters, gap, ceiling=1.0)
-    difference = Estimate(gap, **counts, **spread)
-    return Contrast(difference, shown_estimate, Estimate(avoided))
+    group = clusters.groups()
+    left_out = [shares(np.flatnonzero(group != name)) for name in range(int(group.max()) + 1)]
+    without = np.array([part[0] - part[1] for part in left_out])
+    spread = cut(jackknife_interval(gap, without, clusters.kind, n=clusters.n), -1.0, 1.0)
+    return Contrast(Estimate(gap, **counts, **spread), shown_estimate, Estimate(avoided))
 
 
 # First scores compared with the same people's final scores, after they saw the draft.
@@ -323,9 +303,16 @@ NO_FIRST = "nobody has scored before seeing the draft (arm first)"
 
 
 @dataclass(frozen=True)
-class FirstShares:
-    """Shares of scores: equal to the draft's before and after it was shown; moved towards it, away, or neither."""
+class FirstEffect:
+    """The effect of the draft on people who scored before they saw it.
 
+    The shares are of scores: equal to the draft's before and after it was shown; moved towards it, away, or neither.
+    ``adoption`` is P(score = draft), after minus before.
+    """
+
+    n: int
+    n_instances: int
+    adoption: Spelled
     same_before: Estimate
     same_after: Estimate
     towards: Estimate
@@ -333,70 +320,33 @@ class FirstShares:
     kept: Estimate
 
 
-@dataclass(frozen=True)
-class FirstCriterion:
-    """The shares of scores equal to the draft's and of scores moved, among the ``n`` scores of one criterion."""
-
-    criterion: str
-    n: int
-    shares: FirstShares = field(metadata=FLAT)
-
-
-@dataclass(frozen=True)
-class FirstEffect:
-    """The effect of the draft on people who scored before they saw it.
-
-    ``adoption`` is P(score = draft), after minus before.
-    """
-
-    n: int
-    n_instances: int
-    shares: FirstShares = field(metadata=FLAT)
-    adoption: Spelled
-    alpha_before: Estimate
-    alpha_after: Estimate
-    per_criterion: list[FirstCriterion]
-
-
 def first_effect(scores: pd.DataFrame) -> FirstEffect:
-    """Return how people who scored first changed their scores after they saw the draft.
+    """Compare people's first scores with their final scores, after they saw the draft.
 
     Parameters
     ----------
     scores : ``annotator, instance, criterion, arm, score, draft_score, first_score``; rows of the arm ``first``
-        with all three scores are used. Optionally ``unit``, a code of instance and criterion, and ``cluster``, the
-        sampling unit (default: the instance).
+        with all three scores are used. ``cluster`` is optional: the sampling unit (default: the instance).
 
     >>> rows = pd.DataFrame({"annotator": list("abab"), "instance": [1, 1, 2, 2], "criterion": "x", "arm": "first",
     ...                      "first_score": [2, 3, 4, 1], "score": [3, 3, 4, 2], "draft_score": 3})
     >>> found = first_effect(rows)
-    >>> [float(share) for share in (found.shares.same_before, found.shares.same_after, found.adoption.value)]
+    >>> [float(share) for share in (found.same_before, found.same_after, found.adoption.value)]
     [0.25, 0.5, 0.25]
     """
     rated = scores[scores["arm"] == FIRST].dropna(subset=["score", "draft_score", "first_score"])
     if not len(rated):
         nothing = Estimate.undefined(NO_FIRST)
-        shares = FirstShares(nothing, nothing, nothing, nothing, nothing)
-        return FirstEffect(0, 0, shares, Spelled(nothing), nothing, nothing, [])
-    return FirstEffect(
-        n=len(rated),
-        n_instances=int(rated["instance"].nunique()),
-        shares=_shares(rated),
-        adoption=Spelled(_adoption(rated), ("p_value", "replicates")),
-        alpha_before=_alpha(rated, "first_score"),
-        alpha_after=_alpha(rated, "score"),
-        per_criterion=[
-            FirstCriterion(str(name), len(part), _shares(part))
-            for name, part in rated.groupby("criterion", sort=False)
-        ],
-    )
-
-
-def _shares(rated: pd.DataFrame) -> FirstShares:
+        return FirstEffect(0, 0, Spelled(nothing), nothing, nothing, nothing, nothing, nothing)
     draft, first, final = (rated[name].astype(float) for name in ("draft_score", "first_score", "score"))
     nearer = (first - draft).abs() - (final - draft).abs()
     shares = (first == draft, final == draft, nearer > 0, nearer < 0, nearer == 0)
-    return FirstShares(*(Estimate(float(share.mean()), n=len(rated)) for share in shares))
+    return FirstEffect(
+        len(rated),
+        int(rated["instance"].nunique()),
+        Spelled(_adoption(rated), ("p_value", "replicates")),
+        *(Estimate(float(share.mean()), n=len(rated)) for share in shares),
+    )
 
 
 def _adoption(rated: pd.DataFrame) -> Estimate:
@@ -409,17 +359,5 @@ def _adoption(rated: pd.DataFrame) -> Estimate:
     clusters = parse_clusters(names, len(rated), kind)
     gain = (final == draft).astype(float) - (first == draft)
     sums = clusters.sums(np.column_stack([gain, np.ones(len(rated))]))
-    spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], kind)
+    spread = sums_interval(sums, ratio_of, kind)
     return Estimate(gain.mean(), n=len(rated), **share_limits(spread))
-
-
-def _alpha(rated: pd.DataFrame, column: str) -> Estimate:
-    """Return ordinal alpha of the scores in a column, the mean over criteria."""
-    parts = []
-    for _, part in rated.groupby("criterion", sort=False, observed=True):
-        (unit, units), (who, people) = pd.factorize(part["instance"]), pd.factorize(part["annotator"])
-        values: Any = part[column].to_numpy(dtype=float)
-        parts.append(encode_ratings(who, unit, values, tuple(people), list(units)))
-    mean = mean_alpha(parts, [Clusters(np.arange(data.n_units)) for data in parts])
-    n = sum(int((data.per_unit > 1).sum()) for data in parts)
-    return Estimate(float(mean), reason=mean.reason, n_units=n)

@@ -1,4 +1,4 @@
-"""The selection of scores for a report: a version of the criteria, arms, with or without planted errors."""
+"""The selection of scores for a report: a version of the criteria, with or without the draft's influence."""
 
 from __future__ import annotations
 
@@ -12,28 +12,21 @@ import pandas as pd
 from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.frames import BLIND, FIRST, StudyFrames, is_planted
 
-ALL_ARMS = ""
-UNAIDED = "unaided"
-"""Selects only scores without a draft's influence: blind scores and first scores."""
-
-UNAIDED_WORDS = "blind and first scores"
-
 
 @dataclass(frozen=True, slots=True)
 class Basis:
     """A reader's selection for a whole report. ``version`` 0 is the newest version."""
 
     version: int = 0
-    arm: str = ALL_ARMS
-    planted: bool = True
-    """True if scores of drafts with a planted error are counted."""
+    unaided: bool = False
+    """True for only the scores without a draft's influence: blind scores and first scores."""
     asked_again: bool = False
     """True if scores are counted that the model gave only when it was asked again."""
 
     @property
     def cuts(self) -> bool:
         """True if the selection differs from the usual scores of the version."""
-        return bool(self.arm) or not self.planted or self.asked_again
+        return self.unaided or self.asked_again
 
     def cut(self, study: StudyFrames) -> StudyFrames:
         """Return the study with only the selected scores and actions. The result is cached."""
@@ -41,25 +34,14 @@ class Basis:
             return study
         cuts = _CUTS.setdefault(study, {})
         if self not in cuts:
-            scores = _of_arm(study.scores, self.arm)
-            if not self.planted:
-                scores = scores[~is_planted(scores)]
-            cuts[self] = replace(
-                study,
-                scores=scores,
-                actions=_of_arm(study.actions, self.arm),
-                asked_again=self.asked_again,
-            )
+            part = replace(study, asked_again=self.asked_again)
+            if self.unaided:
+                part = replace(part, scores=_unaided(study.scores), actions=_unaided(study.actions))
+            cuts[self] = part
         return cuts[self]
 
 
 _CUTS: WeakKeyDictionary[StudyFrames, dict[Basis, StudyFrames]] = WeakKeyDictionary()
-
-
-def _of_arm(rows: pd.DataFrame, arm: str) -> pd.DataFrame:
-    if arm == UNAIDED:
-        return _unaided(rows)
-    return rows[rows["arm"] == arm].reset_index(drop=True) if arm else rows
 
 
 def _unaided(rows: pd.DataFrame) -> pd.DataFrame:
@@ -93,7 +75,6 @@ class OnBasis:
 class Choices:
     """The possible selections in a study."""
 
-    arms: tuple[str, ...]
     planted: bool
     """True if any score was given to a draft with a planted error."""
     asked_again: bool = False
@@ -103,11 +84,10 @@ class Choices:
 
 
 def list_choices(study: StudyFrames) -> Choices:
-    """Return the arms that have scores, and whether errors were planted."""
-    arms = tuple(str(arm) for arm in sorted(set(study.scores["arm"])))
-    drafted = (set(arms) - {BLIND}) != set()
+    """Return the possible selections, and whether errors were planted."""
+    drafted = bool((study.scores["arm"] != BLIND).any())
     again = "again" in study.drafts and bool(study.drafts["again"].any())
-    return Choices(arms, bool(is_planted(study.scores).any()), again, drafted and _has_unaided(study))
+    return Choices(bool(is_planted(study.scores).any()), again, drafted and _has_unaided(study))
 
 
 def _has_unaided(study: StudyFrames) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from coeval.stats.estimates import NO_ERROR, t_limits
+from coeval.stats.estimates import CONFIDENCE, NO_ERROR, t_limits, t_quantile
 from coeval.stats.rating_matrix import Codes, Numbers, renumbered
 
 ROUGH_BELOW = 10
@@ -27,7 +27,7 @@ VERDICT_FROM = 10
 GROUPS = 50
 """The largest number of groups of clusters to leave out, for statistics that are not sums."""
 
-DOCUMENTS, INSTANCES, UNITS, PEOPLE, SYSTEMS = "documents", "instances", "units", "people", "systems"
+DOCUMENTS, INSTANCES, UNITS, PEOPLE = "documents", "instances", "units", "people"
 OF_BIAS = 0.75
 """The share of the estimated bias that widens an interval. With 1, intervals cover up to .977; with 0, .90."""
 
@@ -38,6 +38,17 @@ NO_SPREAD = "every cluster gives the same result, so the variation between clust
 
 OfSums = Callable[[Numbers], Numbers]
 """A function from sums over clusters (replicates x columns) to a statistic of each replicate; nan if undefined."""
+
+
+def ratio_of(rows: Numbers) -> Numbers:
+    """Return the first column divided by the second, such as a mean; nan if the second is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(rows[:, 1] > NO_ERROR, rows[:, 0] / rows[:, 1], np.nan))
+
+
+def gap_of(rows: Numbers) -> Numbers:
+    """Return the ratio of the first two columns minus that of the next two."""
+    return ratio_of(rows[:, :2]) - ratio_of(rows[:, 2:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +63,7 @@ class Clusters:
         return int(self.code.max()) + 1 if len(self.code) else 0
 
     def of(self, units: Any) -> Clusters:
-        """Return the clusters of these units, renumbered so that no cluster is empty."""
+        """Return the clusters of the units at these positions (no mask), renumbered so that no cluster is empty."""
         return Clusters(_numbered(self.code[np.asarray(units, dtype=np.int64)]), self.kind)
 
     def sums(self, table: Numbers) -> Numbers:
@@ -101,9 +112,7 @@ def parse_clusters(labels: Any, size: int, kind: str = UNITS) -> Clusters:
     return Clusters(np.asarray(pd.factorize(pd.Series(keys, dtype=object))[0], dtype=np.int64), kind)
 
 
-def join_clusters(
-    labels: Any, others: Any, used: Any, used_others: Any, kind: str = UNITS
-) -> tuple[Clusters, Clusters]:
+def join_clusters(labels: Any, others: Any, used: Any, used_others: Any) -> tuple[Clusters, Clusters]:
     """Return the clusters of the used units of two samples in one numbering, and those of the first sample alone.
 
     A label in both samples names the same cluster. ``used`` and ``used_others`` are True for each unit that counts.
@@ -119,7 +128,7 @@ def join_clusters(
                 f"There are {len(flags)} units and {len(names)} clusters; name one for each unit."
             )
         named += names
-    joined = parse_clusters(named, len(named), kind).of(np.flatnonzero([*used, *used_others]))
+    joined = parse_clusters(named, len(named)).of(np.flatnonzero([*used, *used_others]))
     return joined, joined.of(np.arange(int(np.sum(used))))
 
 
@@ -128,7 +137,7 @@ def _numbered(codes: Codes) -> Codes:
 
 
 def sums_interval(
-    sums: Numbers, statistic: OfSums, kind: str, *, confidence: float = 0.95, value: float | None = None
+    sums: Numbers, statistic: OfSums, kind: str, *, confidence: float = CONFIDENCE, value: float | None = None
 ) -> dict[str, Any]:
     """Return the interval of a statistic of sums over clusters; see ``jackknife_interval``."""
     total = sums.sum(axis=0)
@@ -147,7 +156,7 @@ def mean_interval(
     share; see ``bounded_interval``.
     """
     sums = clusters.sums(np.column_stack([values, np.ones(len(values))]))
-    spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind)
+    spread = sums_interval(sums, ratio_of, clusters.kind)
     freedom = effective_freedom(sums[:, 1])
     if scale is not None:
         return spread | bounded_interval(
@@ -170,21 +179,22 @@ def bounded_interval(
     freedom: float,
     scale: tuple[float, float],
     *,
-    confidence: float = 0.95,
     kind: str = "t",
 ) -> dict[str, Any]:
     """Return the interval of a mean of bounded values over ``n`` clusters: t on the logit scale.
 
-    A mean near an end of its scale has a skewed error. For failures of 8%, or scores at the ceiling, value -+ t se
-    covers .83-.90 in 8 to 40 documents, and this interval .94-.98. The error is at least that of the same sample with
-    two more clusters, of the weight ``ADDED``, at the ends of the scale: a small sample may contain no rare value.
+    A mean near an end of its scale has a skewed error. With 8 to 40 documents, for failure rates of 8% or
+    scores near the maximum, value -+ t se covers .83-.90, and this interval covers .94-.98. A small sample
+    may lack rare values. The error is therefore at least that of the sample with two more clusters, one at
+    each end of the scale, each with the weight ``ADDED``.
 
     Returns
     -------
     dict
-        ``ci_low``, ``ci_high``, ``se``, ``bias``, ``p_value`` (nan) and ``interval_kind``. If all values are at one end
-        of the scale, the other limit is the mean at which that has a probability of 2.5% (Clopper and Pearson
-        1934). The limits are nan for fewer than two clusters.
+        ``ci_low``, ``ci_high``, ``se``, ``bias`` and ``p_value`` (both nan), and ``interval_kind``. If all
+        values are at one end of the scale, this end is one limit, ``se`` is nan, and the other limit is the
+        mean that gives such a sample with probability (1 - ``CONFIDENCE``) / 2 (Clopper and Pearson 1934).
+        The limits are nan for fewer than two clusters.
     """
     low, high = scale
     nothing = dict.fromkeys(("ci_low", "ci_high", "se", "bias", "p_value"), np.nan)
@@ -193,7 +203,7 @@ def bounded_interval(
     if n < 2:
         return nothing | {"interval_kind": kind}
     if not NO_ERROR < share < 1 - NO_ERROR:
-        unseen = (high - low) * (1 - ((1 - confidence) / 2) ** (1 / (freedom + 1)))
+        unseen = (high - low) * (1 - ((1 - CONFIDENCE) / 2) ** (1 / (freedom + 1)))
         limits = (low, low + unseen) if share < 0.5 else (high - unseen, high)
         return nothing | {
             "ci_low": limits[0],
@@ -204,7 +214,7 @@ def bounded_interval(
     middle = (n * value + ADDED * (low + high)) / total
     added = ADDED**2 * ((low - middle) ** 2 + (high - middle) ** 2)
     se = max(np.nan_to_num(se), np.sqrt(n**2 * np.nan_to_num(se) ** 2 + added) / total)
-    reach = t_limits(0.0, se / (high - low) / (share * (1 - share)), freedom, confidence)["ci_high"]
+    reach = t_limits(0.0, se / (high - low) / (share * (1 - share)), freedom)["ci_high"]
     limits = scipy.special.expit(scipy.special.logit(share) + np.array([-reach, reach]))
     ci_low, ci_high = (low + (high - low) * limits).tolist()
     return nothing | {"ci_low": ci_low, "ci_high": ci_high, "se": float(se), "interval_kind": kind}
@@ -218,7 +228,7 @@ def effective_freedom(weights: Numbers) -> float:
 def widened(spread: dict[str, Any], freedom: float) -> dict[str, Any]:
     """Return a jackknife interval made wider: its Student's t has only ``freedom`` degrees of freedom."""
     few = spread["clusters"] - 1
-    more = float(scipy.special.stdtrit(freedom, 0.975) - scipy.special.stdtrit(few, 0.975)) * spread["se"]
+    more = float(t_quantile(freedom) - t_quantile(few)) * spread["se"]
     return spread | {
         "ci_low": spread["ci_low"] - max(more, 0.0),
         "ci_high": spread["ci_high"] + max(more, 0.0),
@@ -226,7 +236,7 @@ def widened(spread: dict[str, Any], freedom: float) -> dict[str, Any]:
 
 
 def jackknife_interval(
-    value: float, without: Numbers, kind: str, *, confidence: float = 0.95, n: int | None = None
+    value: float, without: Numbers, kind: str, *, confidence: float = CONFIDENCE, n: int | None = None
 ) -> dict[str, Any]:
     """Return Tukey's interval from a statistic without each cluster or group of clusters, widened by its bias.
 
@@ -270,7 +280,7 @@ def jackknife_interval(
         return details | nothing | {"no_interval": NO_SPREAD}
     bias = (size - 1) * (mean - value)
     low, high = sorted((value, value - OF_BIAS * bias))
-    half = float(scipy.special.stdtrit(size - 1, (1 + confidence) / 2)) * se
+    half = float(t_quantile(size - 1, confidence)) * se
     reach = low if low > 0 else min(high, 0.0)
     return details | {
         "ci_low": low - half,
@@ -304,10 +314,11 @@ def _to_fisher(values: Any) -> Any:
 
 
 def drawn_interval(value: float, drawn: Numbers, kind: str, *, n: int) -> dict[str, Any]:
-    """Return value -+ t(n - 1) sd of the values from resampled clusters, for a statistic that jumps.
+    """Return an interval for a statistic that jumps when one cluster is left out, such as a rank correlation.
 
-    A rank correlation jumps when one cluster is left out, so the jackknife fails; resampling does not. Both intervals
-    are for the statistic of this number of clusters. ``drawn`` may contain nan.
+    The jackknife fails there. The half-width is t(n - 1) standard deviations of ``drawn``, the values from resampled
+    clusters; nan among them are skipped and counted. As with the jackknife, the interval is for the statistic of this
+    number of clusters.
     """
     kept = drawn[~np.isnan(drawn)]
     se = float(kept.std(ddof=1)) if len(kept) > 1 and n > 1 else np.nan
@@ -319,31 +330,10 @@ def drawn_interval(value: float, drawn: Numbers, kind: str, *, n: int) -> dict[s
         "clusters": n,
         "replicates": len(drawn),
         "replicates_left_out": len(drawn) - len(kept),
-        "confidence": 0.95,
+        "confidence": CONFIDENCE,
         **t_limits(value, usable, df),
         "p_value": 2 * float(scipy.special.stdtr(df, -abs(value) / usable)),
     }
-
-
-def group_interval(
-    statistic: Callable[[Codes], float],
-    clusters: Clusters,
-    value: float,
-    *,
-    ceiling: float | None = None,
-) -> dict[str, Any]:
-    """Return the interval of any statistic, recomputed without each group of clusters.
-
-    Parameters
-    ----------
-    statistic : a function from positions of units to the statistic's value, nan if undefined.
-    ceiling : the statistic's largest value, such as 1 for a correlation; its negative is then the smallest.
-    """
-    group = clusters.groups()
-    names = range(int(group.max()) + 1) if len(group) else range(0)
-    without = np.array([statistic(np.flatnonzero(group != name)) for name in names])
-    spread = jackknife_interval(value, without, clusters.kind, n=clusters.n)
-    return spread if ceiling is None else cut(spread, -ceiling, ceiling)
 
 
 def cut(spread: dict[str, Any], low: float, high: float) -> dict[str, Any]:
@@ -365,6 +355,9 @@ def crossed_interval(
     The variance is that over clusters plus that over people, minus the variance over each person's work on
     each cluster, which both include (Cameron, Gelbach and Miller 2011). It is never smaller than either of
     the first two. Student's t has the degrees of freedom of the smaller number.
+
+    Each ``by_`` argument is the result of a jackknife, of which ``se`` and ``clusters`` are read. In ``by_people``,
+    ``clusters`` is the number of people.
 
     Returns
     -------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -57,7 +56,7 @@ class Estimate(float):
 
     @property
     def details(self) -> dict[str, Any]:
-        """Return all details by name."""
+        """Return a copy of the details: the interval, the counts, and the reason if it is undefined."""
         return dict(self.__dict__)
 
     def having(self, **details: Any) -> Estimate:
@@ -207,13 +206,35 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def tell_estimate(value: Estimate) -> str:
-    """Return an estimate with its interval as text.
+def plural(n: int | float, word: str, words: str | None = None) -> str:
+    """Return a number with its noun.
 
-    >>> tell_estimate(Estimate(3.0, ci_low=2.5, ci_high=3.5))
-    '3.00 [2.50, 3.50]'
+    >>> plural(1, "unit"), plural(1000, "unit"), plural(5, "person", "people")
+    ('1 unit', '1,000 units', '5 people')
     """
-    return f"{value:.2f} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
+    return f"{n:,.0f} {word if n == 1 else words or word + 's'}"
+
+
+def extent(sizes: Sequence[int]) -> str:
+    """Return the smallest and the largest size, or the only one.
+
+    >>> extent([3, 5, 4]), extent([3, 3])
+    ('3 to 5', '3')
+    """
+    low, high = min(sizes), max(sizes)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def tell_estimate(value: Estimate) -> str:
+    """Return an estimate with its interval as text, or the reason why it is undefined.
+
+    >>> tell_estimate(Estimate(0.5, ci_low=0.4, ci_high=0.61)), tell_estimate(Estimate.undefined("nobody scored"))
+    ('0.50 [0.40, 0.61]', 'undefined (nobody scored)')
+    """
+    if not value.defined:
+        return f"undefined ({value.reason})"
+    low, high = value.ci
+    return f"{value:.2f}" + ("" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]")
 
 
 def _label(entry: Any, position: int) -> str:
@@ -234,65 +255,9 @@ def _label(entry: Any, position: int) -> str:
 SOME = 3
 """The largest number of undefined values with the same reason that are named; more are only counted."""
 
-WORDS = {
-    "humans": "alpha of people",
-    "humans_and_llm": "alpha of people and model",
-    "headline": "alpha",
-    "pooled": "pooled alpha",
-    "ac1": "AC1",
-    "ac2": "AC2",
-    "percent": "percent agreement",
-    "fleiss": "Fleiss' kappa",
-    "kept": "the share of drafted scores kept",
-    "pairwise": "alpha of two raters",
-    "alpha_before": "alpha before the draft was shown",
-    "alpha_after": "alpha after it was shown",
-    "adoption": "the increase in using the draft's score",
-    "pull": "the pull of the draft",
-    "same_before": "the share equal to the draft before it was shown",
-    "same_after": "the share equal to it after",
-    "towards": "the share moved towards the draft",
-    "away": "the share moved away from it",
-    "winning_rate": "the alt-test's winning rate",
-    "advantage_probability": "the alt-test's advantage probability",
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's rho",
-    "kendall": "tau-b",
-    "exact": "how often the model equals the people's median",
-    "within_one": "how often it is within one point",
-    "bias": "the model minus the people's median",
-    "mae": "its mean distance",
-    "mean_change": "the mean change of a score",
-    "human_mean": "the people's mean",
-    "llm_mean": "the model's mean",
-    "mean_seconds": "the mean time",
-    "median_seconds": "the median time",
-    "mean_seconds_idle_cut": "the mean time without pauses",
-    "mean_active_seconds": "the mean time at work",
-    "approve": "the share approved",
-    "revise": "the share revised",
-    "delete": "the share deleted",
-    "add": "the share added",
-    "worded_by_model": "the share of final criteria in the model's wording",
-    "reduced": "the reduction of scores outside the majority",
-    "t": "Williams' t",
-    "gap": "the difference of two judges",
-}
-"""The names of the document's values in sentences."""
-
-OF_MEASURES = {
-    "shown": "the value with the draft",
-    "blind": "the value without it",
-    "difference": "the effect of the draft",
-}
-"""The names of a measure's parts, for an arm."""
-
-LEVELS = ("nominal", "ordinal", "interval", "dataset", "document", "system")
-"""Parts of a value's place that name its level."""
-
 
 def section_notes(sections: dict[str, Any]) -> list[str]:
-    """Return one sentence per reason for undefined values."""
+    """Return one sentence per reason for undefined values, with their places in the document."""
     by_reason: dict[tuple[str, str], list[str]] = defaultdict(list)
     for line in reasons(sections):
         where, why = line.split(" is undefined: ", 1)
@@ -304,43 +269,28 @@ def _sentence(why: str, places: list[str]) -> str:
     """Return a sentence about the values that are undefined for this reason.
 
     >>> _sentence("no blind scores yet", ["drafts.pull", "drafts.adoption.value"])
-    "No blind scores yet: the pull of the draft and the increase in using the draft's score are undefined."
+    'No blind scores yet: drafts.pull and drafts.adoption.value are undefined.'
     """
-    names = list(dict.fromkeys(value_name(place) for place in places))
     head = why[:1].upper() + why[1:]
-    if len(names) <= SOME:
-        return f"{head}: {listed(names)} {'is' if len(names) == 1 else 'are'} undefined."
-    return f"{head}: {len(names)} values are undefined, such as {listed(names[:SOME])}."
-
-
-def value_name(place: str) -> str:
-    """Return the name of a value in the document, from its place.
-
-    >>> value_name("alignment.runs[judge 1].per_criterion[Be true.].correlations.document.kendall")
-    'tau-b at document level (judge 1, Be true.)'
-    >>> value_name("agreement.humans.ordinal")
-    'ordinal alpha of people'
-    >>> value_name("drafts.arms[assisted].measures[seconds].difference.value")
-    'the effect of the draft (assisted, seconds)'
-    """
-    of = re.findall(r"\[([^\]]*)\]", place)
-    parts = [part for part in re.sub(r"\[[^\]]*\]", "", place).split(".") if part != "value"]
-    name = next((WORDS[part] for part in reversed(parts) if part in WORDS), parts[-1].replace("_", " "))
-    level = next((part for part in reversed(parts) if part in LEVELS), "")
-    if "measures" in parts:
-        name = OF_MEASURES[parts[-1]]
-    if level in ("nominal", "ordinal", "interval") and name.startswith("alpha"):
-        name = f"{level} {name}"
-    elif level and level in parts[-2:-1]:
-        name = f"{name} at {level} level"
-    return f"{name} ({', '.join(of)})" if of else name
+    if len(places) <= SOME:
+        return f"{head}: {listed(places)} {'is' if len(places) == 1 else 'are'} undefined."
+    return f"{head}: {len(places)} values are undefined, such as {listed(places[:SOME])}."
 
 
 NO_ERROR = 1e-12
 """A smaller standard error is rounding: the sample has no spread."""
 
 
-def t_limits(value: float, se: float, df: float, confidence: float = 0.95) -> dict[str, float]:
+CONFIDENCE = 0.95
+"""The confidence of intervals; a test of equivalence has its own."""
+
+
+def t_quantile(df: Any, confidence: float = CONFIDENCE) -> Any:
+    """Return the half-width of a two-sided interval in standard errors, for these degrees of freedom."""
+    return scipy.special.stdtrit(df, (1 + confidence) / 2)
+
+
+def t_limits(value: float, se: float, df: float) -> dict[str, float]:
     """Return the interval value -+ t se, with t of ``df`` degrees of freedom; nan if ``df`` is not above 0.
 
     A standard error of 0 becomes nan: a sample without spread does not tell its error.
@@ -349,7 +299,7 @@ def t_limits(value: float, se: float, df: float, confidence: float = 0.95) -> di
     {'ci_low': 2.78, 'ci_high': 3.22, 'se': 0.1}
     """
     se = se if se > NO_ERROR else math.nan
-    half = float(scipy.special.stdtrit(df, (1 + confidence) / 2)) * se
+    half = float(t_quantile(df)) * se
     return {"ci_low": value - half, "ci_high": value + half, "se": se}
 
 

@@ -41,7 +41,7 @@ SCORE_COLUMNS = (
     "active_seconds",
     "submitted_at",
 )
-ACTION_COLUMNS = ("annotator", "criterion", "arm", "kind", "action", "n")
+ACTION_COLUMNS = ("arm", "kind", "action", "n")
 DRAFT_COLUMNS = (
     "run",
     "run_label",
@@ -295,7 +295,7 @@ class StudyFrames:
         )
 
     def points(self, criteria: Sequence[str] | None = None) -> list[float] | None:
-        """Return the points of the criteria's common scale, if they have one and it has at most 20 steps."""
+        """Return the points of the criteria's common scale; None if there is none, or it has more than 21."""
         chosen = self.criteria if criteria is None else criteria
         ranges = {tuple(self.scales[criterion]) for criterion in chosen if criterion in self.scales}
         if len(ranges) != 1:
@@ -303,17 +303,16 @@ class StudyFrames:
         low, high = ranges.pop()
         return list(np.arange(float(low), float(high) + 1)) if high - low <= 20 else None
 
-    def ratings(self, scored: pd.DataFrame | None = None, llm: bool = False) -> Ratings:
-        """Return people's scores as annotators x units, optionally with the shown run as one more annotator."""
-        scores = self.scored if scored is None else scored
-        who, annotator = renumbered(scores["who"].to_numpy(dtype=np.int64))
+    def ratings(self, scored: pd.DataFrame, model: pd.Series[float] | None = None) -> Ratings:
+        """Return people's scores as annotators x units, with those of a model, by unit, as one more annotator."""
+        who, annotator = renumbered(scored["who"].to_numpy(dtype=np.int64))
         names = [self.annotators[k] for k in who]
-        unit, values = scores["unit"].to_numpy(), scores["score"].to_numpy(dtype=float)
-        if llm and len(self.shown_scores):
+        unit, values = scored["unit"].to_numpy(), scored["score"].to_numpy(dtype=float)
+        if model is not None and len(model):
             names = [*names, LLM]
-            annotator = np.concatenate([annotator, np.full(len(self.shown_scores), len(names) - 1)])
-            unit = np.concatenate([unit, self.shown_scores.index.to_numpy()])
-            values = np.concatenate([values, self.shown_scores.to_numpy(dtype=float)])
+            annotator = np.concatenate([annotator, np.full(len(model), len(names) - 1)])
+            unit = np.concatenate([unit, model.index.to_numpy()])
+            values = np.concatenate([values, model.to_numpy(dtype=float)])
         return self._coded(tuple(names), annotator, unit, values)
 
     def _coded(self, names: tuple[Any, ...], annotator: Codes, unit: Codes, values: Numbers) -> Ratings:

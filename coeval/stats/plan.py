@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy
 
 from coeval.domain.studies import StoppingRule
-from coeval.stats.clusters import VERDICT_FROM, sums_interval
-from coeval.stats.estimates import Estimate, short
+from coeval.stats.clusters import VERDICT_FROM, gap_of
+from coeval.stats.estimates import FLAT, Estimate, short, t_quantile
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
 from coeval.stats.report.agreement import ALL_SCORES, people_alphas
+from coeval.stats.report.answer import count_clusters
+from coeval.stats.report.systems import compare_pairs, sum_systems
 
 # The number of documents for an interval of a given width, or a difference of a given size.
 
@@ -51,11 +52,13 @@ def documents_for_width(se: float, documents: int, width: float) -> Needed:
     >>> documents_for_width(0.05, 25, 0.05)
     Needed(documents=99, low=72, high=150)
     """
-    return _needed(se, documents, width, lambda df: scipy.special.stdtrit(df, 0.975))
+    return _needed(se, documents, width, t_quantile)
 
 
 def documents_for_difference(se: float, documents: int, points: float) -> Needed:
-    """Return the number of documents that detect a difference of ``points``, two-sided, with the probability ``POWER``.
+    """Return the number of documents needed to detect a difference of ``points`` with probability ``POWER``.
+
+    The test is two-sided.
 
     Parameters
     ----------
@@ -64,9 +67,7 @@ def documents_for_difference(se: float, documents: int, points: float) -> Needed
     >>> documents_for_difference(0.1, 20, 0.3).documents
     20
     """
-    return _needed(
-        se, documents, points, lambda df: scipy.special.stdtrit(df, 0.975) + scipy.special.stdtrit(df, POWER)
-    )
+    return _needed(se, documents, points, lambda df: t_quantile(df) + scipy.special.stdtrit(df, POWER))
 
 
 def _needed(se: float, documents: int, width: float, reach: Callable[[Any], Any]) -> Needed:
@@ -221,33 +222,14 @@ class Finished:
 
 
 def _differences(study: StudyFrames) -> list[Difference]:
-    scored = study.scored
-    if not len(scored):
-        return []
-    systems = study.units["system"].replace("", None).to_numpy(dtype=object)[scored["unit"].to_numpy()]
-    names = [str(name) for name in dict.fromkeys(systems) if name is not None]
-    clusters = study.clusters.of(scored["unit"])
-    score = scored["score"].to_numpy(dtype=float)
-    sums = {
-        name: clusters.sums(np.column_stack([np.where(systems == name, score, 0.0), systems == name]))
-        for name in names
-    }
-    return [_difference(a, b, sums[a], sums[b], study.clusters.kind) for a, b in combinations(names, 2)]
-
-
-def _difference(a: str, b: str, first: Numbers, second: Numbers, kind: str) -> Difference:
-    """Return the difference of two systems' means over the clusters that have either."""
-    sums = np.hstack([first, second])
-    sums = np.asarray(sums[sums[:, [1, 3]].any(axis=1)], dtype=float)
-    total = sums.sum(axis=0)
-    value = float(total[0] / total[1] - total[2] / total[3])
-
-    def gap(rows: Numbers) -> Numbers:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
-
-    shared = sums[(sums[:, [1, 3]] > 0).all(axis=1)]
-    return Difference(a, b, Estimate(value, **sums_interval(sums, gap, kind)), len(sums), gap(shared))
+    names, sums = sum_systems(study)
+    differences = []
+    for (a, b), gap in compare_pairs(sums, study.clusters.kind).items():
+        of_pair = sums[:, [2 * a, 2 * a + 1, 2 * b, 2 * b + 1]]
+        scored = of_pair[:, [1, 3]] > 0
+        documents, gaps = int(scored.any(axis=1).sum()), gap_of(of_pair[scored.all(axis=1)])
+        differences.append(Difference(names[a], names[b], gap, documents, gaps))
+    return differences
 
 
 # The plan: documents for an interval and for differences; and the progress.
@@ -262,22 +244,25 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class PlannedDifference:
-    """A pair of systems, with the documents that detect ``points`` and that give +-``points``."""
+class PlannedPair:
+    """The number of documents that detects the wanted difference between systems ``a`` and ``b``."""
 
-    difference: Difference
-    told: Needed
-    width: Needed
+    a: str
+    b: str
+    needed: Needed = field(metadata=FLAT)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The numbers of documents that a study needs, computed from the data so far."""
+    """The numbers of documents that a study needs, computed from the data so far.
+
+    ``differences`` has a number for each difference of the pilot.
+    """
 
     wanted: Wanted
     pilot: Pilot
     alpha: Needed
-    differences: list[PlannedDifference]
+    differences: list[PlannedPair]
 
 
 @dataclass(frozen=True)
@@ -312,16 +297,12 @@ def plan_study(pilot: Pilot, wanted: Wanted) -> Plan:
         wanted,
         pilot,
         documents_for_width(se, pilot.documents, wanted.width),
-        [_planned(difference, wanted.points) for difference in pilot.differences],
-    )
-
-
-def _planned(difference: Difference, points: float) -> PlannedDifference:
-    se = float(difference.value.se)
-    return PlannedDifference(
-        difference,
-        documents_for_difference(se, difference.documents, points),
-        documents_for_width(se, difference.documents, points),
+        [
+            PlannedPair(
+                pair.a, pair.b, documents_for_difference(float(pair.value.se), pair.documents, wanted.points)
+            )
+            for pair in pilot.differences
+        ],
     )
 
 
@@ -378,7 +359,7 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         return
     if 0 < pilot.documents < VERDICT_FROM:
         yield (
-            f"It is too early to plan: agreement rests on {_count(pilot.documents, pilot.kind)}, and at least "
+            f"It is too early to plan: agreement rests on {count_clusters(pilot.documents, pilot.kind)}, and at least "
             f"{VERDICT_FROM} are needed. The numbers below are rough."
         )
     yield _tell_more(plan)
@@ -393,22 +374,19 @@ def tell_plan(plan: Plan, *, differences: bool = True) -> Iterator[str]:
         )
     if pilot.scores and pilot.documents:
         yield _tell_scores(pilot)
-    for difference in plan.differences if differences else ():
-        pair = difference.difference
-        told, width = tell_needed(difference.told, pilot.kind), tell_needed(difference.width, pilot.kind)
+    for pair, planned in zip(pilot.differences, plan.differences, strict=True) if differences else ():
         yield (
             f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to detect {wanted.points:g} points "
-            f"with a probability of {POWER:.0%}, you need {told}; for ±{wanted.points:g} points, {width}."
+            f"with a probability of {POWER:.0%}, you need {tell_needed(planned.needed, pilot.kind)}."
         )
 
 
 def _tell_more(plan: Plan) -> str:
     """Say how many documents have scores, and how many more reach every goal that can be planned."""
-    goals = [plan.alpha, *(difference.told for difference in plan.differences)]
+    goals = [plan.alpha, *(planned.needed for planned in plan.differences)]
     needed = max((goal.documents for goal in goals if goal.documents), default=0)
-    enough = (
-        f"{_count(plan.pilot.scored, plan.pilot.kind)} {'has' if plan.pilot.scored == 1 else 'have'} scores"
-    )
+    has = "has" if plan.pilot.scored == 1 else "have"
+    enough = f"{count_clusters(plan.pilot.scored, plan.pilot.kind)} {has} scores"
     more = needed - plan.pilot.scored
     if not needed:
         return f"So far, {enough}."
@@ -428,10 +406,6 @@ def _tell_scores(pilot: Pilot) -> str:
         f"Alpha uses {pilot.scores}; differences between systems use all scores, including those given with the draft "
         "in view."
     )
-
-
-def _count(n: int, kind: str) -> str:
-    return f"{n:,} {kind.removesuffix('s') if n == 1 else kind}"
 
 
 def tell_needed(needed: Needed, kind: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -197,18 +196,18 @@ def encode_ratings(
     )
 
 
-def parse_pair(a: Any, b: Any, value_domain: Sequence[Any] | None = None) -> Ratings:
-    """Return two raters' labels of the same units (equal-length vectors, or Series matched by their index)."""
+def parse_pair(a: Any, b: Any) -> Ratings:
+    """Return two raters' labels as ratings: equally long vectors, or Series or mappings, matched by key."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         a, b = pd.Series(a), pd.Series(b)
     if isinstance(a, pd.Series) and isinstance(b, pd.Series):
-        return parse_ratings(pd.DataFrame({"a": a, "b": b}).T, value_domain)
+        return parse_ratings(pd.DataFrame({"a": a, "b": b}).T)
     a, b = _as_vector(a), _as_vector(b)
     if len(a) != len(b):
         raise ValueError(
             f"The two raters must rate the same units, but there are {len(a)} and {len(b)} labels."
         )
-    return parse_ratings(pd.DataFrame([a, b], index=["a", "b"], dtype=object), value_domain)
+    return parse_ratings(pd.DataFrame([a, b], index=["a", "b"], dtype=object))
 
 
 def parse_vector(values: Any, name: str) -> Numbers:
@@ -281,8 +280,3 @@ def _check_domain(values: npt.NDArray[Any], code: npt.NDArray[Any], domain: Sequ
             f"The rating {outside[0]!r} is not in the domain {list(domain)!r}; "
             f"correct the rating or widen value_domain."
         )
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a label is missing (None, nan or NA)."""
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

@@ -5,7 +5,7 @@
 -- the row with the highest id, or the highest revision, is valid, and a current_ view shows only these rows. Times are
 -- UTC text, ISO 8601 with milliseconds and Z, so that they sort as text. Text columns that end in _json contain JSON.
 -- A column that ends in _by contains a person's name, unless it refers to a table. The SQL is the subset that SQLite
--- and PostgreSQL share, except for the triggers.
+-- and PostgreSQL share.
 --
 -- Every reference has an index, so that a delete does not read whole tables: both engines look up the rows that refer
 -- to a deleted row. Without these indexes, removing an import of 1,000 drafts from a file of 375,000 submissions
@@ -147,8 +147,6 @@ CREATE TABLE task (
   idle_seconds INTEGER NOT NULL DEFAULT 60 CHECK (idle_seconds BETWEEN 10 AND 3600),
   display TEXT NOT NULL DEFAULT 'plain' CHECK (display IN ('plain', 'markdown')),
   hide_systems INTEGER NOT NULL DEFAULT 1 CHECK (hide_systems IN (0, 1)), -- 1: annotators do not see the systems
-  -- 1: an instance that needs its draft waits for it
-  wait_for_drafts INTEGER NOT NULL DEFAULT 0 CHECK (wait_for_drafts IN (0, 1)),
   -- what annotators see first: one criterion at a time, or all criteria on one sheet
   layout TEXT NOT NULL DEFAULT 'one' CHECK (layout IN ('one', 'all')),
   -- 1: the input is above the output even where both texts do not fit on the screen
@@ -162,13 +160,12 @@ CREATE TABLE task (
 ) STRICT;
 
 -- A change of a task that a paper must report, one for each row: a version of its design columns, a declared stopping
--- rule, or that the task, one of its runs or one of its ballot rounds was put aside (1) or taken back (0). A task and a
--- run are archived, a round is cancelled. They do not change otherwise, so that their record stays complete. The newest
+-- rule, or that the task or one of its ballot rounds was put aside (1) or taken back (0). A task is archived, a round
+-- is cancelled. Their own rows stay, so that the record is complete. The newest
 -- row of each kind is valid; the others stay, so that readers can see whether a rule was changed.
 CREATE TABLE task_change (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
-  run INTEGER REFERENCES run(id),
   ballot_round INTEGER REFERENCES ballot_round(id),
   aside INTEGER CHECK (aside IN (0, 1)),
   design_json TEXT,
@@ -177,18 +174,14 @@ CREATE TABLE task_change (
   changed_at TEXT NOT NULL,
   CHECK (CASE WHEN aside IS NULL THEN 0 ELSE 1 END + CASE WHEN design_json IS NULL THEN 0 ELSE 1 END
     + CASE WHEN stopping_json IS NULL THEN 0 ELSE 1 END = 1),
-  CHECK (aside IS NOT NULL OR (run IS NULL AND ballot_round IS NULL))
+  CHECK (aside IS NOT NULL OR ballot_round IS NULL)
 ) STRICT;
 CREATE INDEX task_change_task ON task_change(task, id);
-CREATE INDEX task_change_run ON task_change(run, id) WHERE run IS NOT NULL;
 CREATE INDEX task_change_round ON task_change(ballot_round, id) WHERE ballot_round IS NOT NULL;
 CREATE VIEW archived_task AS
-  SELECT c.task FROM task_change c WHERE c.aside = 1 AND c.run IS NULL AND c.ballot_round IS NULL AND NOT EXISTS (
-    SELECT 1 FROM task_change later WHERE later.task = c.task AND later.aside IS NOT NULL AND later.run IS NULL
+  SELECT c.task FROM task_change c WHERE c.aside = 1 AND c.ballot_round IS NULL AND NOT EXISTS (
+    SELECT 1 FROM task_change later WHERE later.task = c.task AND later.aside IS NOT NULL
       AND later.ballot_round IS NULL AND later.id > c.id);
-CREATE VIEW archived_run AS
-  SELECT c.run FROM task_change c WHERE c.aside = 1 AND c.run IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM task_change later WHERE later.run = c.run AND later.id > c.id);
 CREATE VIEW cancelled_round AS
   SELECT c.ballot_round FROM task_change c WHERE c.aside = 1 AND c.ballot_round IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM task_change later WHERE later.ballot_round = c.ballot_round AND later.id > c.id);
@@ -319,7 +312,7 @@ CREATE TABLE proposal (
   text TEXT NOT NULL,
   origin TEXT NOT NULL CHECK (origin IN ('llm', 'human')),
   criterion INTEGER REFERENCES criterion(id), -- the criterion of an earlier version that it repeats word for word
-  note TEXT NOT NULL DEFAULT '', -- the origin of the proposal, such as the instance that prompted it
+  note TEXT NOT NULL DEFAULT '', -- the origin of the proposal, such as a judge
   UNIQUE (ballot_round, position)
 ) STRICT;
 CREATE INDEX proposal_by_criterion ON proposal(criterion) WHERE criterion IS NOT NULL;
@@ -350,19 +343,6 @@ CREATE TABLE vote (
   PRIMARY KEY (ballot, position)
 ) STRICT;
 CREATE INDEX vote_by_proposal ON vote(proposal) WHERE proposal IS NOT NULL;
-
--- A criterion that a person suggested during scrutiny, with the instance that prompted it.
-CREATE TABLE suggestion (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  annotator INTEGER NOT NULL REFERENCES annotator(id),
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  text TEXT NOT NULL,
-  suggested_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX suggestion_task ON suggestion(task, id);
-CREATE INDEX suggestion_by_annotator ON suggestion(annotator);
-CREATE INDEX suggestion_by_instance ON suggestion(instance);
 
 
 -- ---- Drafts ---------------------------------------------------------------------------------------------------------

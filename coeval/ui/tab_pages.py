@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import gradio as gr
@@ -11,9 +12,10 @@ import gradio as gr
 from coeval.domain import Person, Role
 from coeval.errors import NotAllowedError, NotFoundError
 from coeval.language import SOURCE, get_spoken, speaking, tr
-from coeval.ui.components.view import Node, View, el
+from coeval.ui.components.view import Follower, Node, View, el
 from coeval.ui.server.identity import get_person
 from coeval.ui.tabs import (
+    DIRECT,
     QUICK,
     UNFILLED,
     Event,
@@ -38,13 +40,21 @@ KEEP_TASK = """(slug) => {
 }"""
 """Writes the chosen task into the address."""
 
-KEEP_TAB = """() => {{
-  if (!window.coevalStarted) return;
+OPEN_TAB = """() => {{
+  const shown = (window.coevalWaiting?.['{tab}'] ?? []).map(() => ({{__type__: 'update', visible: true}}));
+  if (shown.length) delete window.coevalWaiting['{tab}'];
+  if (!window.coevalStarted) return shown;
   const address = new URL(location.href);
   address.searchParams.set('tab', '{tab}');
   history.replaceState(history.state, '', address);
+  return shown;
 }}"""
-"""Writes the chosen tab into the address. A tab opens by itself before the server has read the address."""
+"""Shows the fields that wait for a tab, and writes the tab into the address. A tab opens by itself before the server
+has read the address.
+"""
+
+EVERYWHERE = {"html", "row", "column", "form", "dropdown", "tabs", "tabitem"}
+"""The kinds of components that every page shows at once."""
 
 STARTED = "() => { window.coevalStarted = true; delete document.documentElement.dataset.opening; }"
 
@@ -116,23 +126,36 @@ class Page:
         for tab, door in built:
             tab.load_on(door.select, *changes)
             for event in tab.wanted_after:
-                event(self._on_wanted, self.task, doors, **QUICK)
-        self.task.change(self._on_task, self.task, self.me, **QUICK)
-        if self.grouped:
-            self.task.change(self._on_wanted, self.task, doors, **QUICK)
-        self.task.focus(self._on_focus, None, self.task, **QUICK)
+                event(self._on_wanted, self.task, doors, **QUICK, **DIRECT)
+        if self.grouped:  # Another task loads the study's page again; Set-up stays.
+            self.task.change(self._on_follow, self.task, [self.me, *doors], **QUICK, **DIRECT)
+        self.task.focus(self._on_focus, None, self.task, **QUICK, **DIRECT)
 
     def _follow(self, built: Sequence[tuple[Tab, gr.Tab]], doors: list[gr.Tab]) -> None:
-        """Let the page follow the state of the study: static/core/follow.js presses these buttons."""
-        page = gr.Button("Follow", elem_id="follow-page", elem_classes="following")
-        page.click(self._on_follow, self.task, [self.me, *doors], **QUICK)
+        """Build the followers that static/core/follow.js calls when the study changes."""
+        page = Follower(elem_id="follow-page")
+        page.submit(self._on_follow, self.task, [self.me, *doors], **QUICK, **DIRECT)
         for tab, _ in built:
             if type(tab).follow is not Tab.follow:
-                button = gr.Button("Follow", elem_id=f"follow-{tab.id}", elem_classes="following")
-                tab.on(button.click, tab.follow, tab.followed_with, quiet=True)
+                follower = Follower(elem_id=f"follow-{tab.id}")
+                tab.on(follower.submit, tab.follow, tab.followed_with, quiet=True)
 
     def _on_follow(self, slug: str | None, request: gr.Request) -> list[Any]:
-        return [self._on_task(slug, request), *self._on_wanted(slug, request)]
+        with self._following(slug, request) as (person, slug, wanted):
+            return [[*self._corner(person, slug), self._unlisted(wanted)], *self._update_doors(wanted)]
+
+    def _on_wanted(self, slug: str | None, request: gr.Request) -> list[Any]:
+        with self._following(slug, request) as (_, _, wanted):
+            return self._update_doors(wanted)
+
+    @contextmanager
+    def _following(self, slug: str | None, request: gr.Request) -> Iterator[tuple[Person, str, set[str]]]:
+        """Yield the person, the task and its listed tabs, in the language of the task."""
+        with shown_refusals():
+            person = get_person(self.context, request)
+            slug = slug if slug and slug != UNFILLED else ""
+            with speaking(get_language(self.context, slug, person)):
+                yield person, slug, self._list_wanted(person, slug, request)
 
     def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
         # a tab that is not always listed waits until the page has loaded
@@ -142,7 +165,11 @@ class Page:
             if self.grouped:
                 View(el("h1", kind.title), elem_classes="page-title")
             tab = kind(self.context, self.task)
-        door.select(None, js=KEEP_TAB.format(tab=kind.id))
+        waiting = [
+            part for part in _parts(door) if part.visible is True and part.get_block_name() not in EVERYWHERE
+        ]
+        # the first page is without them, see FirstPage: Gradio would load the scripts of closed tabs
+        door.select(None, None, waiting, js=OPEN_TAB.format(tab=kind.id))
         return tab, door
 
     def _on_load(self, request: gr.Request) -> list[Any]:
@@ -213,27 +240,17 @@ class Page:
             doors.append(gr.Tab(**look) if look else gr.skip())
         return doors
 
-    def _on_wanted(self, slug: str | None, request: gr.Request) -> list[Any]:
-        with shown_refusals():
-            person = get_person(self.context, request)
-            slug = slug if slug and slug != UNFILLED else ""
-            wanted = self._list_wanted(person, slug, request)
-            with speaking(get_language(self.context, slug, person)):
-                return self._update_doors(wanted)
-
     def _on_focus(self, request: gr.Request) -> gr.Dropdown:
         with shown_refusals():
             person = get_person(self.context, request)
             return gr.Dropdown([(task.name, task.slug) for task in tasks.list_tasks(self.context, person)])
 
-    def _on_task(self, slug: str | None, request: gr.Request) -> list[Node | None]:
-        with shown_refusals():
-            person = get_person(self.context, request)
-            with speaking(get_language(self.context, slug or "", person)):
-                return [
-                    *self._corner(person, slug or ""),
-                    self._unlisted(self._list_wanted(person, slug or "", request)),
-                ]
+
+def _parts(place: Any) -> Iterator[Any]:
+    """Return all components in a tab or a layout."""
+    for part in getattr(place, "children", ()):
+        yield part
+        yield from _parts(part)
 
 
 def _asks(kind: type[Tab]) -> bool:

@@ -15,10 +15,12 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 import gradio as gr
+from starlette.requests import Request
 
 from coeval.domain import Person, Role, Task
 from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundError
 from coeval.language import speaking, tr
+from coeval.ui.components.form import Form
 from coeval.ui.server.identity import get_person, shown
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
@@ -49,7 +51,7 @@ def task_choices(context: Context, person: Person, chosen: str | None = None) ->
     return gr.Dropdown(names, value=_choose(listed, chosen), label=tr("Task"))
 
 
-def first_task(context: Context, person: Person, request: gr.Request) -> str:
+def first_task(context: Context, person: Person, request: gr.Request | Request) -> str:
     """Return the initial task of a page: the one in its address, or else the first; "" if there is none."""
     return _choose(tasks.list_tasks(context, person), request.query_params.get("task")) or ""
 
@@ -70,6 +72,11 @@ Update = dict[Any, Any]
 
 QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
 """Settings for events that only read or write our own file, without progress display or error overlay."""
+
+DIRECT: dict[str, Any] = {"queue": False}
+"""Settings for events whose answer is that of one request, without notices or stages. A queued event takes two, and
+Gradio's page loses the second one's answer if the server ends the stream of answers just before it joins.
+"""
 
 MODEL: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "model", "api_visibility": "private"}
 """Settings for events that wait for a model."""
@@ -97,10 +104,17 @@ def shown_refusals() -> Iterator[None]:
 
 
 class Panel(ABC):
-    """A part of a page with its own events; ``task`` is the picker in the page's top bar."""
+    """A part of a page with its own events; ``task`` is the picker in the page's top bar.
 
-    def __init__(self, context: Context, task: gr.Dropdown) -> None:
+    A box of the page ``prefill`` adds its fields to the page's ``form``.
+    """
+
+    form: Form
+
+    def __init__(self, context: Context, task: gr.Dropdown, form: Form | None = None) -> None:
         self.context, self.task = context, task
+        if form is not None:
+            self.form = form
         self.outputs: list[Any] = []
         """The default outputs of its events."""
         self.build()
@@ -127,7 +141,8 @@ class Panel(ABC):
         """
         filled = self.outputs if outputs is None else outputs
         asking = self._asking_quietly(handler) if quiet else self._asking(handler)
-        return event(asking, [self.task, *inputs], filled, **{**QUICK, **options})
+        direct = DIRECT if quiet else {}
+        return event(asking, [self.task, *inputs], filled, **{**QUICK, **direct, **options})
 
     def on_task(self, event: Event, handler: Callable[[Person, str], Any], outputs: Any = None) -> None:
         """Let the picker's ``input`` call ``handler(person, slug)`` after another task is chosen."""
@@ -135,7 +150,7 @@ class Panel(ABC):
         def chosen(person: Person, slug: str) -> Any:
             return gr.skip() if slug == SAME else handler(person, slug)
 
-        self.on(event, chosen, outputs=outputs, js=IF_CHOSEN)
+        self.on(event, chosen, outputs=outputs, js=IF_CHOSEN, **DIRECT)
 
     def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
         """Return the task of an event; before the picker is filled, the task that it will show."""
@@ -241,8 +256,10 @@ class Tab(Panel):
         return {}
 
     def load_on(self, opened: Event, *chosen: Event) -> None:
-        """Load the tab when it opens, and when another task is chosen."""
-        self.on(opened, self.load)
+        """Load the tab when it opens, and when another task is chosen. A tab of boxes alone has nothing to load."""
+        if not self.outputs:
+            return
+        self.on(opened, self.load, **DIRECT)
         for event in chosen:
             self.on_task(event, self.load)
 

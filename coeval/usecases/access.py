@@ -12,7 +12,7 @@ from coeval.errors import NotAllowedError, NotFoundError
 from coeval.language import tr
 from coeval.settings import Settings
 from coeval.store import Database, Storage, open_store
-from coeval.store.queries import enrolments, people, tasks, teams
+from coeval.store.queries import enrolments, tasks, teams
 
 OPERATOR = Person("command line", Role.OWNER)
 """The person of the command line, an owner: people who can run commands here can also open the file."""
@@ -64,7 +64,6 @@ GUESTS_MAY = frozenset(
         "submit_sheet",
         "mark_instance",
         "list_history",
-        "suggest_criterion",
     )
 )
 """Use cases that guests may call in a study that gives them work. Others set ``guests=True`` themselves."""
@@ -116,8 +115,9 @@ def _check_annotator(context: Context, person: Person, key: str, args: tuple[obj
     """
     slug = str(args[0]) if args else ""
     with context.store.read() as db:
-        if not people.is_guest(db, person.id):
-            if slug and teams.is_hidden(db, person.id, slug) and not enrolments.may_work(db, person.id, slug):
+        guest, hidden = teams.find_standing(db, person.id, slug)
+        if not guest:
+            if hidden and not enrolments.may_work(db, person.id, slug):
                 raise NotAllowedError(
                     tr(
                         "You are not assigned to “{slug}”: an owner can add you in Set-up, under People.",

@@ -21,8 +21,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from coeval.clock import time_from_now
 from coeval.domain import Account, Invitation, Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.folded_text import compose
 from coeval.language import tr
-from coeval.rules.names import compose
 from coeval.settings import Settings, SignIn
 from coeval.store import Database
 from coeval.store.queries import jobs, people

@@ -17,10 +17,10 @@ from coeval.domain import (
     Vote,
 )
 from coeval.errors import InputError, NotFoundError, StaleError
+from coeval.folded_text import compose, normalize_name
 from coeval.language import later, tr
 from coeval.rules import ballots
 from coeval.rules.ballots import Tally
-from coeval.rules.names import compose, normalize_name
 from coeval.store import Database
 from coeval.store.queries import assignments, criteria, teams
 from coeval.store.queries.people import list_members
@@ -137,7 +137,7 @@ def open_round(
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
         marked = _check_proposals(proposals, current)
-        _require_no_other_vote(db, task, instead_of)
+        require_no_other_vote(db, task, instead_of)
         criteria.add_round(db, task.id, get_next_version(db, task), marked)
         state = find_state(db, task, person)
     assert state is not None
@@ -155,15 +155,19 @@ def _check_proposals(proposals: Sequence[Proposal], current: CriteriaSet | None)
     return marked
 
 
-def _require_no_other_vote(db: Database, task: Task, instead_of: int | None) -> None:
+def require_no_other_vote(
+    db: Database, task: Task, instead_of: int | None = None, *, unvoted: bool = False
+) -> None:
+    """Raise InputError if a vote is open other than ``instead_of``; with ``unvoted``, only if somebody voted."""
     head = criteria.get_round(db, task.id)
     if head is None or not head["open"] or head["id"] == instead_of:
         return
     cast = len(criteria.list_ballots(db, head["id"]))
-    raise InputError(
-        f"A vote on version {head['version']} is open (round {head['round']}, ballots: {cast}), and it is not "
-        "replaced: finalise it or cancel it first."
-    )
+    if cast or not unvoted:
+        raise InputError(
+            f"A vote on version {head['version']} is open (round {head['round']}, ballots: {cast}), and it is not "
+            "replaced: finalise it or cancel it first."
+        )
 
 
 def get_next_version(db: Database, task: Task) -> int:
@@ -239,7 +243,7 @@ def take_up_round(
             raise NotFoundError(
                 "That vote cannot be taken up again: reload the page to see the current votes."
             )
-        _require_no_other_vote(db, task, instead_of)
+        require_no_other_vote(db, task, instead_of)
         criteria.cancel_rounds(db, task.id, get_next_version(db, task), person.name)
         criteria.take_up_round(db, round_id, person.name)
         state = find_state(db, task, person)
@@ -394,9 +398,7 @@ def _same_or_refused(
 
 
 @use_case(EVERYONE)
-def get_criteria_set(
-    context: Context, person: Person, slug: str, version: int | None = None
-) -> CriteriaSet | None:
-    """Return an established criteria set, the newest unless a version is given."""
+def get_criteria_set(context: Context, person: Person, slug: str) -> CriteriaSet | None:
+    """Return the newest established criteria set."""
     with context.store.read() as db:
-        return criteria.get_criteria_set(db, require_task(db, slug).id, version)
+        return criteria.get_criteria_set(db, require_task(db, slug).id)

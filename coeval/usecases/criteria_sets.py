@@ -1,4 +1,4 @@
-"""Establish a criteria set from a list, write scoring guides, and read suggestions."""
+"""Establish a criteria set from a list, write scoring guides, and open the vote on the next version."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from coeval.domain import (
     CriteriaSet,
     Criterion,
     Guide,
-    Instance,
     Origin,
     Person,
     Proposal,
     Scale,
-    Suggestion,
     Task,
 )
 from coeval.errors import InputError, NotFoundError
-from coeval.language import speaking, tr
+from coeval.folded_text import compose, normalize_name
 from coeval.llm.prompting.presets import get_preset
 from coeval.rules import ballots
-from coeval.rules.arms import Design
 from coeval.rules.criterion_wording import build_guide
-from coeval.rules.names import compose, normalize_name
 from coeval.store import Database
-from coeval.store.queries import assignments, criteria, review, tasks
+from coeval.store.queries import assignments, criteria
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.criteria_rounds import RoundState, find_other_rounds, find_state, open_round
+from coeval.usecases.criteria_rounds import (
+    RoundState,
+    find_other_rounds,
+    find_state,
+    open_round,
+    require_no_other_vote,
+)
 
 # A criteria set from a list of texts, for a study whose criteria were decided elsewhere.
 
@@ -47,7 +49,8 @@ def establish_list(context: Context, person: Person, slug: str, lines: Sequence[
     already in the set stays the same criterion; repeating the same list changes nothing.
 
     Raises:
-        InputError: there is no criterion, a criterion occurs twice, or a scale is invalid.
+        InputError: there is no criterion, a criterion occurs twice, a scale is invalid, or people have voted in
+            an open vote.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -59,7 +62,8 @@ def establish_preset(context: Context, person: Person, slug: str, preset: str) -
     """Freeze the criteria of a published judge as the next version of the set, without a vote.
 
     Raises:
-        InputError: the preset does not exist or has no criteria, or the set has one of them on another scale.
+        InputError: the preset does not exist or has no criteria, the set has one of them on another scale, or
+            people have voted in an open vote.
     """
     members = get_preset(preset).criteria
     if not members:
@@ -74,6 +78,7 @@ def _establish(db: Database, task: Task, members: Sequence[Criterion], person: P
     chosen = [_same(kept.get(member.text), member) for member in members]
     if current and [member.text for member in current.criteria] == [member.text for member in chosen]:
         return current
+    require_no_other_vote(db, task, unvoted=True)
     established = criteria.add_criteria_set(db, task.id, chosen, person.name)
     assignments.refresh_states(db, task.id, [member.id for member in established.criteria])
     for member, new in zip(established.criteria, chosen, strict=True):
@@ -156,7 +161,7 @@ def set_guide(
     return criterion
 
 
-# Suggestions of criteria.
+# The vote on the next version.
 
 
 @use_case(OWNERS)
@@ -164,31 +169,32 @@ def reopen_criteria(
     context: Context,
     person: Person,
     slug: str,
-    suggested: Sequence[str] = (),
+    drafted: Sequence[str] = (),
     *,
     instead_of: int | None = None,
 ) -> RoundState:
-    """Open a vote on the criteria of the open vote, or else on the established ones, and these suggestions.
+    """Open a vote on the open vote's criteria (or else the established ones) and ``drafted`` ones.
 
-    ``suggested`` holds texts of ``list_suggestions`` and ``list_drafted``. ``instead_of`` is the open round that
-    is replaced; a round without ballots needs no such consent.
+    ``drafted`` holds texts of ``list_drafted``. ``instead_of`` is the open round to replace; it is needed
+    only for a round with ballots.
 
     Raises:
         NotFoundError: there are no criteria yet.
         InputError: a vote with ballots is open, or nothing would change in it.
     """
-    with context.store.read() as db:
+    with context.store.write() as db:
         task = require_task(db, slug)
         state = find_state(db, task, person)
         before = _list_before(db, task, state)
         proposals = {ballots.same_words(proposal.text): proposal for proposal in before}
-        new = _list_suggested(db, task, suggested)
-        consent = _consent(db, state, instead_of)
-    if state is not None and state.open and not new:
-        raise InputError("Choose at least one suggestion to add to the vote.")
-    for proposal in new:
-        proposals.setdefault(ballots.same_words(proposal.text), proposal)
-    return open_round(context, person, slug, list(proposals.values()), instead_of=consent)
+        new = [replace(proposal, id=0) for proposal in _list_drafted(db, task) if proposal.text in drafted]
+        if state is not None and state.open and not new:
+            raise InputError("Choose at least one drafted criterion to add to the vote.")
+        for proposal in new:
+            proposals.setdefault(ballots.same_words(proposal.text), proposal)
+        require_no_other_vote(db, task, instead_of, unvoted=True)
+        replaced = state.id if state else None
+        return open_round(context, person, slug, list(proposals.values()), instead_of=replaced)
 
 
 def _list_before(db: Database, task: Task, state: RoundState | None) -> list[Proposal]:
@@ -203,31 +209,9 @@ def _list_before(db: Database, task: Task, state: RoundState | None) -> list[Pro
     return [Proposal(criterion.text, criterion.origin) for criterion in current.criteria]
 
 
-def _list_suggested(db: Database, task: Task, chosen: Sequence[str]) -> list[Proposal]:
-    """Return the chosen suggestions of people and of the model as proposals."""
-    design = tasks.get_design(db, task.id)
-    with speaking(task.language):
-        by_people = [
-            Proposal(suggestion.text, Origin.HUMAN, note=_suggested_at(suggestion.instance, design))
-            for suggestion in _open_suggestions(db, task)
-        ]
-    return [
-        replace(proposal, id=0)
-        for proposal in (*by_people, *_list_drafted(db, task))
-        if proposal.text in chosen
-    ]
-
-
-def _consent(db: Database, state: RoundState | None, instead_of: int | None) -> int | None:
-    """Return the open round that may be replaced: the agreed one, or one without ballots."""
-    if state is not None and state.open and not criteria.list_ballots(db, state.id):
-        return state.id
-    return instead_of
-
-
 @use_case(OWNERS)
 def list_drafted(context: Context, person: Person, slug: str) -> list[Proposal]:
-    """Return the criteria of drafts that arrived beside a vote and that are not in it."""
+    """Return the criteria of drafts that arrived during a vote and that are not in it."""
     with context.store.read() as db:
         return _list_drafted(db, require_task(db, slug))
 
@@ -245,29 +229,3 @@ def _list_drafted(db: Database, task: Task) -> list[Proposal]:
         if other.waits
     }
     return [proposal for words, proposal in drafted.items() if words not in taken]
-
-
-def _suggested_at(instance: Instance, design: Design) -> str:
-    """Return the instance at which a criterion was suggested, in words that do not name a hidden system.
-
-    An id such as "17a" or "17b" reveals the system, so ids are not shown either.
-    """
-    if design.hide_systems:
-        return tr("suggested while judging an instance about “{text}”", text=instance.input[:80].strip())
-    return tr("suggested while judging instance {id}", id=instance.external_id)
-
-
-@use_case(OWNERS)
-def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Suggestion]:
-    """Return the criteria that people suggested during scrutiny and that are not in a vote yet."""
-    with context.store.read() as db:
-        return _open_suggestions(db, require_task(db, slug))
-
-
-def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
-    voted = {ballots.same_words(text) for text in criteria.list_proposed(db, task.id)}
-    return [
-        suggestion
-        for suggestion in review.list_suggestions(db, task.id)
-        if ballots.same_words(suggestion.text) not in voted
-    ]

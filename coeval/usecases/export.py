@@ -145,7 +145,6 @@ TABLES: Mapping[str, Build] = {
     "first_scores.csv": _query(exports.FIRST_SCORES),
     "adjudicated.csv": _query(exports.ADJUDICATED),
     "marks.csv": _query(exports.MARKS),
-    "suggestions.csv": _query(exports.SUGGESTIONS),
     "reliability.csv": _reliability,
 }
 """The files of an export, with the functions that build their rows. List new files here and in export.md."""
@@ -287,17 +286,7 @@ class _Names:
         self.instances, self.criteria = instances, texts
 
     def build_draft(self, draft: Draft) -> ImportedDraft:
-        return ImportedDraft(
-            instance=self.instances[draft.instance],
-            criterion=self.criteria[draft.criterion],
-            score=draft.score,
-            rows=draft.rows,
-            reason=draft.reason,
-            raw=draft.raw,
-            samples=draft.samples,
-            probabilities=draft.probabilities,
-            rung=draft.rung,
-        )
+        return ImportedDraft.of(draft, self.instances[draft.instance], self.criteria[draft.criterion])
 
     def build_submission(self, work: Work, label: str, draft: Draft | None) -> ImportedSubmission:
         """Return one person's work. If the draft was replaced later, the work does not refer to its lines."""

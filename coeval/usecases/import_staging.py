@@ -13,7 +13,7 @@ from coeval.datasets import Source
 from coeval.datasets.source import Rows
 from coeval.domain import CriteriaSet, Criterion, ImportedDraft, ImportedSubmission, Instance, Person, Task
 from coeval.errors import InputError
-from coeval.rules.names import normalize_name
+from coeval.folded_text import normalize_name
 from coeval.store import Database, IntegrityError
 from coeval.store.queries import criteria, imports, jobs
 from coeval.store.queries import tasks as tasks_module

@@ -16,8 +16,8 @@ from datetime import timedelta
 from coeval.clock import time_from_now
 from coeval.domain import Group, Member, Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.folded_text import JOINERS, normalize_name
 from coeval.language import tr
-from coeval.rules.names import JOINERS, normalize_name
 from coeval.settings import SignIn
 from coeval.store import Database
 from coeval.store.queries import people
@@ -35,7 +35,7 @@ def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tup
     Raises:
         InputError: the name is empty or too long, contains unreadable characters, or is new and differs from a known
             one only in capital letters: work under both would be that of two people.
-        NotAllowedError: this server requires proof of identity, or this person has an account.
+        NotAllowedError: this server requires proof of identity, or the account is a guest's or disabled.
     """
     if context.settings.sign_in is not SignIn.NAMES:
         raise NotAllowedError(tr("You cannot sign in here with a name alone: use the sign-in page."))
@@ -190,9 +190,9 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
 
 @use_case(OWNERS)
 def list_members(context: Context, person: Person, slug: str = "") -> list[Member]:
-    """Return everybody's name, role and group, and the people who cannot sign in; ``slug`` leaves some out.
+    """Return everybody's name, role and group, and the people who cannot sign in; ``slug`` is a task.
 
-    People who came with imported scores of other tasks, and never signed in, count only if they are in its team.
+    With it, people known only from other tasks' imported scores are left out, unless they are in its team.
     """
     with context.store.read() as db:
         return people.list_members(db, require_task(db, slug).id if slug else 0)

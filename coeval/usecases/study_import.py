@@ -32,6 +32,7 @@ from coeval.settings import DEMO_FOLDER
 from coeval.store import Database
 from coeval.store.queries import assignments, criteria, people, submissions, tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
+from coeval.usecases.criteria_rounds import require_no_other_vote
 from coeval.usecases.criteria_sets import parse_criteria_lines
 from coeval.usecases.import_staging import Staging, normalize_names, portions, stage_import
 from coeval.usecases.imported_work import ImportReport, write_work
@@ -67,6 +68,8 @@ class ImportOptions:
     """The group for the file's new people, if the file names none."""
     criteria_lines: Sequence[str] = ()
     """Criteria to establish with the file, without a vote (see ``parse_criteria_lines``)."""
+    usual_criteria: Sequence[str] = ()
+    """Such criteria if neither ``criteria_lines`` nor the file names one."""
     scale: Scale | None = None
     """The scale of the criteria whose scale no file states. By default it is taken from the scores."""
     empty_outputs: bool = False
@@ -119,11 +122,15 @@ def import_checked(
     if options.usual_description and task.description == options.usual_description:
         note = f"The systems' task was left empty: it is “{task.description}” Change it under Tasks."
         source = replace(source, notes=(*source.notes, note))
-    if any(line.strip() for line in options.criteria_lines):
-        if source.criteria:
-            raise InputError("The file contains criteria: leave the box of criteria empty.")
-        listed = tuple(parse_criteria_lines(options.criteria_lines, task.scale))
-        source = replace(source, criteria=listed)
+    written = any(line.strip() for line in options.criteria_lines)
+    if written and source.criteria:
+        raise InputError("The file contains criteria: leave the box of criteria empty.")
+    lines = options.criteria_lines if written else () if source.criteria else options.usual_criteria
+    if lines:
+        criteria = tuple(parse_criteria_lines(lines, options.scale or task.scale))
+        notes = (*source.notes, f"Final criteria: {len(criteria)}.")
+        task = replace(source.task, scale=options.scale or source.task.scale)
+        source = replace(source, task=task, criteria=criteria, notes=notes)
     return _import(context, person, source, (), origin, options.roles)
 
 
@@ -284,6 +291,7 @@ def _extend_criteria(db: Database, task: Task, source: Source, person: Person) -
         return current
     # a file with further criteria extends the set: existing criteria stay in it
     members = [*(current.criteria if current else ()), *further]
+    require_no_other_vote(db, task, unvoted=True)
     current = criteria.add_criteria_set(db, task.id, members, person.name)
     assignments.refresh_states(db, task.id, [criterion.id for criterion in current.criteria])
     return current

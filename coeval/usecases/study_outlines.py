@@ -12,7 +12,7 @@ from typing import IO
 
 from coeval.datasets import FIELDS, open_source
 from coeval.datasets.study_outline import StudyOutline, read_outline, write_outline
-from coeval.domain import Instance, Person, Role, Task
+from coeval.domain import Instance, Person, Role, Scale, Task
 from coeval.domain.tasks import chat_to_json
 from coeval.errors import InputError
 from coeval.settings import SignIn
@@ -24,7 +24,7 @@ from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.scrutiny.policies import set_team
 from coeval.usecases.sessions import check_name, open_session
-from coeval.usecases.study_import import USUAL_DESCRIPTION, ImportOptions, import_checked, import_file
+from coeval.usecases.study_import import ImportOptions, import_checked, import_file
 from coeval.usecases.tasks import check_task, make_slug
 
 DATA, OUTLINE = "data.jsonl", "study.yaml"
@@ -119,7 +119,14 @@ def _name_column(name: str) -> str:
     return f"{name} (column)" if name in FIELDS else name
 
 
-USUAL_CRITERIA = "Overall quality 1-5"
+def describe_usual(scale: Scale | None = None) -> str:
+    """Return the words of the criterion of a study that states none."""
+    scale = scale or Scale()
+    return f"Overall quality ({scale.low} worst, {scale.high} best)"
+
+
+USUAL_CRITERIA = f"{describe_usual()} {Scale()}"
+REVIEW_DESCRIPTION = "Judge each output by each criterion. A higher score is better."
 REVIEWERS = {"Reviewer 1": Role.OWNER, "Reviewer 2": Role.ANNOTATOR}
 """The first person also sees the statistics. The second sees only their own work."""
 
@@ -140,6 +147,8 @@ def split_criteria(line: str) -> list[str]:
 
     >>> split_criteria("Fluency; Accuracy 0-1")
     ['Fluency', 'Accuracy\\t0-1']
+    >>> split_criteria(USUAL_CRITERIA)
+    ['Overall quality (1 worst, 5 best)\\t1-5']
     """
     parts = [" ".join(part.split()) for part in line.split(";")]
     scaled = [(_SCALE.fullmatch(part), part) for part in parts if part]
@@ -172,7 +181,7 @@ def open_review(
         InputError: the file or the criteria cannot be used, or a row has other content than before.
     """
     slug = make_slug(path.stem)
-    options = ImportOptions(mapping=mapping or None, description=description or USUAL_DESCRIPTION)
+    options = ImportOptions(mapping=mapping or None, description=description or REVIEW_DESCRIPTION)
     report = import_file(context, person, path, slug, options)
     if lines:
         establish_list(context, person, slug, lines)

@@ -1,15 +1,16 @@
-"""Create, change, copy, list and archive tasks; archive runs; return the language of a task."""
+"""Create, change, list and archive tasks; return state and language."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
 
-from coeval.domain import MAX_TEXT, Person, Role, Run, Task
+from coeval.domain import MAX_TEXT, CriteriaSet, Job, Person, Role, Run, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.language import SOURCE, choose_language, list_languages
+from coeval.settings import SignIn
 from coeval.store import Database
-from coeval.store.queries import assignments, criteria, drafts, tasks, teams
+from coeval.store.queries import assignments, criteria, drafts, jobs, submissions, tasks, teams
 from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
 
 # Creating, changing and listing tasks.
@@ -27,7 +28,13 @@ class TaskState:
     """The newest established version of the criteria set; 0 before the first."""
     n_criteria: int
     runs: tuple[tuple[Run, int, int], ...]
-    """Each active run with its numbers of scored and unscored drafts."""
+    """Each run with its numbers of scored and unscored drafts."""
+    n_drafted: int = 0
+    """The number of runs with drafts, without that of ``prefill``."""
+    prefill: Job | None = None
+    """The newest pre-fill if it is under way, or ended before its last draft."""
+    has_drafts: bool = False
+    """True if any run, also that of ``prefill``, has drafts."""
     has_scores: bool = False
     """True if anybody has saved a score."""
     in_progress: bool = False
@@ -107,7 +114,11 @@ def get_task(context: Context, person: Person, slug: str) -> Task:
 def get_revision(context: Context, person: Person, slug: str) -> str:
     """Return a text that changes with the votes, criteria, messages, jobs and drafts of a task."""
     with context.store.read() as db:
-        return tasks.get_revision(db, require_task(db, slug).id)
+        revision = tasks.get_revision(db, require_task(db, slug).id)
+        if context.settings.sign_in is not SignIn.LINKS:
+            return revision
+        # the page of a review shows how far its two people agree
+        return f"{revision} {submissions.get_newest(db)}"
 
 
 @use_case(TEAM)
@@ -116,11 +127,13 @@ def get_task_state(context: Context, person: Person, slug: str, *, counted: bool
     with context.store.read() as db:
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
-        away = tasks.list_archived_run_ids(db)
-        counts = [
-            (run, _count(db, run) if counted else (0, 0))
-            for run in drafts.list_runs(db, task.id)
-            if run.id not in away
+        runs, prefill = drafts.list_runs(db, task.id), jobs.get_prefill(db, task.id)
+        counts = [(run, _count(db, run) if counted else (0, 0)) for run in runs]
+        filled = next((run for run in runs if prefill and run.label == prefill.label), None)
+        if prefill and filled and current and _is_complete(db, prefill, filled, current):
+            prefill = filled = None
+        drafted = [
+            run for run in runs if drafts.has_readable(db, run.id) or drafts.has_preference(db, run.id)
         ]
         return TaskState(
             task=task,
@@ -128,10 +141,24 @@ def get_task_state(context: Context, person: Person, slug: str, *, counted: bool
             version=current.version if current else 0,
             n_criteria=len(current.criteria) if current else 0,
             runs=tuple((run, ok, unscored) for run, (ok, unscored) in counts),
+            n_drafted=sum(run != filled for run in drafted),
+            prefill=prefill,
+            has_drafts=bool(drafted),
             has_scores=tasks.has_submissions(db, task.id),
             in_progress=tasks.is_in_progress(db, task.id),
             can_draft=context.settings.has_model,
         )
+
+
+def _is_complete(db: Database, job: Job, run: Run, current: CriteriaSet) -> bool:
+    """Return whether a pre-fill that ended has all drafts, perhaps from the command line."""
+    list_missing = (
+        drafts.list_uncompared if any(drafts.count_comparisons(db, run.id)) else drafts.list_undrafted
+    )
+    ids = [criterion.id for criterion in current.criteria]
+    return not job.is_busy and (
+        job.done >= job.total or not any(list_missing(db, job.task, run.id, ids, most=1))
+    )
 
 
 def _count(db: Database, run: Run) -> tuple[int, int]:
@@ -187,13 +214,11 @@ def show_run(context: Context, person: Person, slug: str, label: str) -> None:
 
     Raises:
         NotFoundError: the task has no run with that label.
-        InputError: the run is archived, or it has no draft that people can review.
+        InputError: the run has no draft that people can review.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
         run = require_run(db, task, label)
-        if run.id in tasks.list_archived_run_ids(db):
-            raise InputError(f"The run “{label}” is archived: restore it before you show its drafts.")
         if not drafts.has_readable(db, run.id):
             raise InputError(f"The run “{label}” has no readable draft: draft some before you show it.")
         drafts.show_run(db, task.id, run.id)
@@ -219,7 +244,7 @@ def list_progress(context: Context, person: Person, slug: str) -> list[dict[str,
         return assignments.list_progress(db, require_task(db, slug).id)
 
 
-# Archiving and restoring tasks and runs, and copying a task's set-up.
+# Archiving and restoring tasks.
 
 
 @use_case(OWNERS)
@@ -263,66 +288,6 @@ def list_archived(context: Context, person: Person) -> list[Task]:
     with context.store.read() as db:
         away = tasks.list_archived_ids(db)
         return [task for task in tasks.list_tasks(db) if task.id in away]
-
-
-@use_case(OWNERS)
-def copy_setup(context: Context, person: Person, slug: str, name: str) -> Task:
-    """Create a task with the texts, scale, design and criteria of another, without its other data.
-
-    Raises:
-        InputError: the name is empty, or a task with its short name exists.
-    """
-    with context.store.write() as db:
-        task = require_task(db, slug)
-        copied = check_task(replace(task, name=name, slug=make_slug(name), id=0, columns={}))
-        if tasks.get_task(db, copied.slug):
-            raise InputError(f"The short name “{copied.slug}” is already in use: choose another name.")
-        new = tasks.add_task(db, copied)
-        tasks.set_design(db, new.id, tasks.get_design(db, task.id), person.name)
-        current = criteria.get_criteria_set(db, task.id)
-        if current is not None:
-            criteria.add_criteria_set(
-                db, new.id, [replace(criterion, id=0) for criterion in current.criteria], person.name
-            )
-        return new
-
-
-@use_case(OWNERS)
-def archive_run(context: Context, person: Person, slug: str, typed: str) -> None:
-    """Archive a run: its drafts and statistics are hidden, but all its data is kept.
-
-    Raises:
-        NotFoundError: the task has no run with the label ``typed``.
-        InputError: the run is already archived.
-    """
-    with context.store.write() as db:
-        run = require_run(db, require_task(db, slug), typed.strip())
-        if run.id in tasks.list_archived_run_ids(db):
-            raise InputError(f"The run “{run.label}” is archived already.")
-        tasks.record_run_archive(db, run.id, person.name, archived=True)
-
-
-@use_case(OWNERS)
-def restore_run(context: Context, person: Person, slug: str, label: str) -> None:
-    """Restore a run from the archive. People see its drafts only after it is chosen again.
-
-    Raises:
-        NotFoundError: the task has no run with that label.
-        InputError: the run is not archived.
-    """
-    with context.store.write() as db:
-        run = require_run(db, require_task(db, slug), label)
-        if run.id not in tasks.list_archived_run_ids(db):
-            raise InputError(f"The run “{run.label}” is not archived.")
-        tasks.record_run_archive(db, run.id, person.name, archived=False)
-
-
-@use_case(OWNERS)
-def list_archived_runs(context: Context, person: Person, slug: str) -> list[Run]:
-    """Return the archived runs of a task."""
-    with context.store.read() as db:
-        away = tasks.list_archived_run_ids(db)
-        return [run for run in drafts.list_runs(db, require_task(db, slug).id) if run.id in away]
 
 
 @use_case(TEAM)

@@ -91,7 +91,7 @@ def test_a_person_saves_so_many_bytes_in_an_hour(context: Context) -> None:
 
     olu, ana, ben = sign_in("Olu"), sign_in("Ana"), sign_in("Ben")
     assert save(ana, 300_000).status_code == 413, "an annotator's save is small"
-    answers = [save(ana, 200_000, path) for path in ("marks", "suggestions", "submissions") * 6]
+    answers = [save(ana, 200_000, path) for path in ("marks", "answers", "submissions") * 6]
     refused = [answer for answer in answers if answer.status_code == 429]
     assert len(refused) == 3 and refused[0].json()["error"] == "quota"
     assert "3 MB within an hour" in refused[0].json()["message"]
@@ -243,7 +243,7 @@ def test_who_reads_slowly_gets_the_whole_answer(port: int) -> None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(("127.0.0.1", port))
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-        got, ends = b"", time.monotonic() + 4  # seven times as long as an answer may wait unread
+        got, ends = bytearray(), time.monotonic() + 4  # seven times as long as an answer may wait unread
         while chunk := connection.recv(65536):
             got += chunk
             if time.monotonic() < ends:

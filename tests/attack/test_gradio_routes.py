@@ -65,7 +65,7 @@ def test_a_member_reaches_what_the_page_uses_and_no_more(app: Any, visit: Visit)
         for method in ("GET", "POST"):
             assert browser.request(method, path).status_code in (404, 405), (method, path)
     for part in (
-        "run/predict",
+        "run/on_load",
         "api/predict",
         "call/on_load",
         "call/v2/on_load",
@@ -73,3 +73,19 @@ def test_a_member_reaches_what_the_page_uses_and_no_more(app: Any, visit: Visit)
         "upload",
     ):
         assert browser.post(f"/gradio_api/{part}", json={"data": []}).status_code == 404
+
+
+@pytest.mark.slow
+def test_an_event_that_waits_its_turn_cannot_pass_the_queue_by(app: Any, visit: Visit) -> None:
+    """Otherwise, one person could ask a model as often as the server has threads."""
+    browser = visit("Ana")
+    functions = next(
+        mount.app.app.get_blocks().fns
+        for mount in reversed(app.routes)  # the study's page is mounted last
+        if type(getattr(mount, "app", None)).__name__ == "GradioGate"
+    )
+    queued = [index for index, function in functions.items() if function.queue is not False]
+    assert 0 < len(queued) < len(functions)
+    for index in queued:
+        body = {"data": [None] * len(functions[index].inputs), "fn_index": index, "session_hash": "s"}
+        assert browser.post("/gradio_api/run/predict", json=body).status_code == 422

@@ -87,19 +87,6 @@ def test_a_flood_of_sign_ins_holds_up_nobody_s_work(server: Running, monkeypatch
 
 
 @pytest.mark.slow
-def test_wrong_passwords_lock_nobody_out(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts, "LONGEST_PAUSE", {"pair": 0.1, "address": 0.1, "name": 0.1})
-    with server.browser() as stranger, server.browser() as ana:
-        for n in range(12):
-            form = {"name": "Ana", "password": f"wrong password {n}"}
-            answer = stranger.post("/signin", data=form)
-            assert answer.status_code == 422
-        assert "Too many tries" in answer.text
-        # from the very address of the tries
-        assert ana.post("/signin", data={"name": "Ana", "password": PASSWORD}).status_code == 303
-
-
-@pytest.mark.slow
 def test_the_right_password_is_answered_while_its_address_is_attacked(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

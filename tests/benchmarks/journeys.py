@@ -255,7 +255,7 @@ def compute_alpha(db: Path) -> tuple[set[str], set[str]]:
 
     def look() -> None:
         *_, page = get_pages(context, owner, "demo", "agreement")
-        shown.append(page.figures[0].data["alpha"][0])
+        shown.append(page.figures[0].data["value"][0])
         with context.store.write() as db:
             db.conn.execute("UPDATE task SET name = name || '!'")
 

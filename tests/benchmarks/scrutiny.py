@@ -2,7 +2,8 @@
 
 By default one criterion at a time; with ``--all`` all criteria of an instance in one sheet. With ``--spans`` it is the
 Spans tab instead, from each kind of key to the frame that shows what it did, with 60 spans in 3,000 characters. With
-``--rtt 80`` one browser is on a line of 10 Mbit/s whose round trip takes 80 ms, and the other on loopback.
+``--rtt 80`` one browser is on a line of 10 Mbit/s whose round trip takes 80 ms, and the other on loopback; with
+``--potato URL``, a third works on that line at a Potato server whose texts begin with “Item 1.”, “Item 2.” and so on.
 
 The real server runs in a process of its own, once with a small task and once with a large one, each in its own
 file. A person works at both in turn, confirm by confirm, so that whatever else the machine does weighs on both
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--rtt", type=int, metavar="MS", help="a slow line beside loopback, and its first page"
     )
+    parser.add_argument("--potato", metavar="URL", help="with --rtt, the next item of a Potato server too")
     options = parser.parse_args(argv)
     try:
         from playwright.sync_api import sync_playwright
@@ -97,6 +99,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.spans:
             return report_spans(measure_spans(open_spans(chromium, servers[0]), options.confirms))
         if options.rtt:
+            if options.potato:
+                next_ms = statistics.median(measure_potato(chromium, options.potato, options.rtt))
+                print(f"Potato, next item on this line: {next_ms:.0f} ms")
             return report_line(options.rtt, *measure_line(chromium, servers, options.rtt, options.confirms))
         if options.weight:
             return report_weight(weigh(chromium, servers[0]))
@@ -140,6 +145,29 @@ def measure_line(
             seconds.append(time.perf_counter() - started)
         page.context.close()
     return took, opened
+
+
+POTATO_ITEM = "() => /Item (\\d+)\\./.exec(document.body.innerText)?.[1]"
+
+
+def measure_potato(chromium: Any, url: str, rtt: int, items: int = 15) -> list[float]:
+    """Milliseconds from Potato's key for the next item until that item is on screen."""
+    page = chromium.new_context().new_page()
+    page.goto(url)
+    page.locator("input[type=text], input[name=email]").first.fill("ana")
+    page.keyboard.press("Enter")
+    page.wait_for_function(POTATO_ITEM)
+    slow_down(page, rtt)
+    took = []
+    for _ in range(items):
+        page.keyboard.press("3")
+        page.wait_for_timeout(READING_MS)
+        here, started = page.evaluate(POTATO_ITEM), time.perf_counter()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(f"here => ![here, undefined].includes(({POTATO_ITEM})())", arg=here)
+        took.append(1000 * (time.perf_counter() - started))
+    page.context.close()
+    return took
 
 
 def report_line(rtt: int, took: Sequence[Sequence[float]], opened: Sequence[Sequence[float]]) -> int:

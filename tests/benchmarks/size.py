@@ -27,13 +27,17 @@ from tests.benchmarks.parts.size_walk import walk
 
 HEAD = f"| {'step':43} | {'took':>12} | {'beside':>12} | {'which is':24} | {'ratio':>6} | {'at most':>14} |"
 SMALL_TASK = 200
-EXPORT_GOAL, WALK_GOAL = 1.5, 1.2
+EXPORT_GUARD, WALK_GOAL = 2.4, 1.2
+FIRST_SCREEN_MS = 300.0
+"""Of a person's first screen, before which the queue is drawn."""
 MEMORY_GOAL = 1.5
 """Of ten times the rows: 8 bytes a row are remembered, to find those that come twice."""
 
 
-IMPORT_SECONDS, STATS_SECONDS, STATS_MB = 20.0, 10.0, 500.0
-"""Of a million ratings, and of the statistics of 1,250,000 submissions, which is what a million rows make."""
+IMPORT_SECONDS, STATS_SECONDS, STATS_MB = 42.0, 21.6, 500.0
+"""Of a million ratings, and of the statistics of 1,250,000 submissions, which is what a million rows make. As for the
+export, the times are guards: 1.2 times what was measured when they were set.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ def measure(folder: Path, instances: int, rows: int, requests: int = 100) -> lis
             "ten times a tenth",
             limit=max(IMPORT_SECONDS * millions, 5.0),
         ),
-        Line("export", "s", large.export.seconds, plain_export, shell, EXPORT_GOAL),
+        Line("export", "s", large.export.seconds, plain_export, shell, EXPORT_GUARD),
         Line("stats", "s", stats.seconds, limit=max(STATS_SECONDS * millions, 5.0)),
         Line(
             "peak memory: instances", "MB", large.instances.peak_mb, tenth.instances.peak_mb, at, MEMORY_GOAL
@@ -151,7 +155,8 @@ def measure_walk(folder: Path, large: Path, instances: int, requests: int) -> li
     small = build(folder / "small", SMALL_TASK, 10 * SMALL_TASK)
     first, steps = walk(small.db, large, (SMALL_TASK, instances), requests)
     what = f"of {SMALL_TASK:,} instances"
-    lines = [Line("open for the first time: the queue is drawn", "ms", first[1], first[0], what)]
+    name = "open for the first time: the queue is drawn"
+    lines = [Line(name, "ms", first[1], first[0], what, limit=FIRST_SCREEN_MS)]
     return lines + [Line(name, "ms", mine, other, what, WALK_GOAL) for name, (other, mine) in steps.items()]
 
 

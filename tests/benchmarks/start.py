@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tests.support.serving.live_server import ROOT, free_port
 
-GOAL = 1.2
+GOAL = 1.15
 PATIENCE = 120
 EMPTY = """
 import gradio as gr

@@ -239,7 +239,7 @@ def test_the_owner_reads_english_and_refusals_follow_the_page(page: Any, url: st
     enter(page, url, "علا")
     page.goto(f"{url}/?task={STUDY}&tab=scrutiny")
     ready(page)
-    assert page.locator("html").get_attribute("dir") == "ltr"
+    page.locator("html[dir=ltr]").wait_for()
     assert page.locator(".rt-head span").first.inner_text() == "Line"
     refused = {}
     for code in ("en", "ar"):

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from coeval.domain import Plan, StudyState
+from coeval.domain import Plan, Standing, StudyState
 from coeval.settings import load_settings
 from coeval.store import Store
+from coeval.store.queries import enrolments
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import plans
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
-from tests.support.screens.ui_steps import agree
+from tests.support.screens.ui_steps import agree, enter
 from tests.support.serving.server import Running
 from tests.support.studies.crowd_links import ARABIC_TERMS, query
 
@@ -112,6 +113,28 @@ def test_a_time_out_is_told_with_a_way_on(host: Host) -> None:
     page.get_by_text("Your time for 1 instance ran out").wait_for()
 
 
+def test_a_warned_worker_is_led_to_the_note(host: Host) -> None:
+    host.open_study("warned", Plan(per_instance=2, batch=2, quota=4))
+    page = host.begin("warned")
+    with host.context.store.write() as db:
+        (study,) = db.conn.execute("SELECT id FROM task WHERE slug = 'warned'").fetchone()
+        (worker,) = db.conn.execute("SELECT annotator FROM enrolment WHERE task = ?", [study]).fetchone()
+        enrolments.record_step(db, study, worker, Standing.WARNED, "test")
+    page.keyboard.press("j")
+    page.get_by_role("link", name="To the study’s page →").last.click()
+    page.get_by_role("button", name="Continue").wait_for()
+
+
+def test_a_worker_is_told_when_another_person_signs_in(host: Host) -> None:
+    """The page became that of the other person by itself, and the next key scored for that person."""
+    host.open_study("shared", Plan(per_instance=2, batch=2, quota=4))
+    page = host.begin("shared")
+    enter(page, host.url, "Ben")
+    host.confirm(page)
+    expect(page.locator(".wb-banner")).to_contain_text("You are signed in as another person now")
+    expect(page.locator(".wb-banner")).to_contain_text("Your answer is kept here")
+
+
 def test_consent_and_guidelines_run_in_their_own_direction_and_are_a_key_away(host: Host) -> None:
     host.open_study("arabic", Plan(per_instance=2, batch=2, quota=4))
     page = host.come("arabic")
@@ -123,3 +146,20 @@ def test_consent_and_guidelines_run_in_their_own_direction_and_are_a_key_away(ho
     page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
     page.keyboard.press("g")
     page.get_by_role("region", name="Guidelines").get_by_text("اقرأ كل نص").wait_for()
+
+
+def test_a_page_of_a_worker_shows_and_does_nothing_for_another_person(host: Host) -> None:
+    """The work page showed a sentence of the other person's study page, and a form dropped the click."""
+    told = "You are signed in as another person now"
+    host.open_study("mine", Plan(per_instance=2, batch=2, quota=4))
+    work = host.begin("mine")
+    page = host.come("mine")
+    agree(page)
+    enter(work, host.url, "Ben")
+    expect(work.locator("#study-news")).to_contain_text(told)
+    enter(page, host.url, "Ben")
+    expect(page.locator(".error")).to_contain_text(told)
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator("p.lead")).to_contain_text(f"{told}, so nothing was done")
+    page.get_by_role("link", name="Go to CoEval").click()
+    expect(page.locator("#me")).to_contain_text("Ben")

@@ -1,4 +1,4 @@
-"""Set-up in a browser: the study design, people side by side, a decision, and a suggestion put to the vote."""
+"""Set-up in a browser: the study design, people side by side, a decision, and a vote on the next version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.usecases.access import Context
-from coeval.usecases.scrutiny.steps import get_step, suggest_criterion
+from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
@@ -32,12 +32,11 @@ def server(tmp_path: Path) -> Iterator[Running]:
     assert step.instance
     for person, score in zip(people, (1, 4, 5), strict=True):
         save(context, person, get_step(context, person, "demo", here(step)), score)
-    suggest_criterion(context, people[0], "demo", step.instance.id, "Name every source.")
     with Running(context) as live:
         yield live
 
 
-def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
+def test_an_owner_designs_compares_decides_and_opens_the_next_version(
     page: Any,
     server: Running,
 ) -> None:
@@ -47,11 +46,8 @@ def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
     design(page)
     decide(page)
     page.goto(f"{server.url}/?task=demo")
-    page.locator("#suggested").get_by_text("Name every source. (Ana, on instance").click()
-    page.get_by_role("button", name="Start a new version").click()
-    ballot = page.locator("#ballot .rt-row").nth(2)
-    ballot.get_by_text("Name every source.").wait_for()
-    assert "suggested while judging an instance about “Question" in ballot.inner_text()
+    page.get_by_role("button", name="Vote on a new version").click()
+    page.locator("#ballot .rt-row").nth(1).get_by_text("Be true.").wait_for()
 
 
 def design(page: Any) -> None:
@@ -64,6 +60,7 @@ def design(page: Any) -> None:
     page.get_by_role("button", name="Save design").click()
     state.get_by_text("by Olu").wait_for()
     assert box.input_value() == "25"
+    assert "no drafts" not in state.inner_text()
 
 
 def decide(page: Any) -> None:

@@ -16,13 +16,16 @@ import pytest
 from coeval.domain import Person
 from coeval.settings import SignIn, load_settings, on_this_machine
 from coeval.store import Store
+from coeval.ui.app.scrutiny_tab import ScrutinyTab
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.reports.statistics import get_report
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import get_signed_in
 from coeval.usecases.study_outlines import FileReview, open_review, split_criteria
 from tests.http.test_cli import run
 from tests.support.models.openai_stub import Reply, start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import settle
 from tests.support.serving.live_server import LiveServer
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import save, walk
@@ -124,12 +127,12 @@ def test_a_second_person_is_blind_and_the_first_sees_alpha_from_20_items(
     with Running(context) as server:
         page.goto(f"{server.url}/open/{mine}")
         page.get_by_text("Two people scored 19 items").wait_for(timeout=30_000)
-        score_all(context, theirs, {0: 5})
-        page.reload()
+        settle(page)
+        score_all(context, theirs, {0: 5})  # the line follows without a reload
         told = page.locator("#review-progress")
         told.get_by_text("Two people scored 20 items").wait_for(timeout=30_000)
         assert re.search(r"alpha: \.\d\d \[\.\d+, (?:\.\d+|1\.00)\]", told.inner_text()), told.inner_text()
-        assert "1 and 5 for “Clear”" in told.inner_text()
+        assert "on this item: 1 and 5 for “Clear”" in told.inner_text()
         page.context.clear_cookies()
         page.goto(f"{server.url}/open/{theirs}")
         page.get_by_text("Because of").first.wait_for(timeout=30_000)
@@ -139,6 +142,20 @@ def test_a_second_person_is_blind_and_the_first_sees_alpha_from_20_items(
         )
         assert not page.locator("#review-progress").inner_text().strip()
         assert "/admin" not in page.request.get(f"{server.url}/admin/").url
+
+
+def test_the_line_and_the_agreement_tab_speak_with_one_voice(context: Context, table: Path) -> None:
+    rows = [f"Why {n}?,Because of {n}.,d{n % 4}" for n in range(N)]
+    table.write_text("\n".join(["input,output,document", *rows]), encoding="utf-8")
+    review = open_review(context, OPERATOR, table, ["Clear"], {})
+    for token in review.tokens.values():
+        score_all(context, token, {n: 1 + n % 5 for n in range(N)})
+    tab = ScrutinyTab.__new__(ScrutinyTab)
+    tab.context, tab.progress = context, "progress"
+    told = str(tab.follow(_person(context, review), "answers"))
+    said = get_report(context, _person(context, review), "answers")["answer"]["sentence"]
+    few = "The scores are of 4 documents; at least 10 are needed."
+    assert "Two people scored 24 items" in told and few in told and few in said
 
 
 def _person(context: Context, review: FileReview) -> Person:

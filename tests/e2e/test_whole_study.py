@@ -127,7 +127,7 @@ def press(owner: Page, state: str) -> None:
     """The owner runs, pauses or closes the study that Set-up shows."""
     owner.click(f"#crowd-{state}")
     owner.click(f"#crowd-{state}-yes")
-    owner.locator("#crowd-status").get_by_text(f"The study is {state}.").wait_for()
+    owner.get_by_text(f"The study is {state}.").wait_for()
 
 
 def test_a_whole_study_with_every_ending(host: Host) -> None:

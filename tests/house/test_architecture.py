@@ -37,7 +37,6 @@ HOMES = {
     "gradio": "coeval/ui/",
     "fastapi": "coeval/ui/",
     "starlette": "coeval/ui/",
-    "altair": "coeval/ui/",
     "openai": "coeval/llm/client/",
     "psycopg": "coeval/store/",
     "psycopg_pool": "coeval/store/",

@@ -30,14 +30,6 @@ def test_every_command_parses(command: str) -> None:
     assert build_parser().parse_args(arguments).command
 
 
-def test_the_two_commands_are_there() -> None:
-    first = README.partition("```bash")[2].partition("```")[0]
-    assert "python -m coeval review answers.csv" in first and "python app.py" in first
-    assert len(README.splitlines()) <= 90
-    assert "pip install -r tests/requirements.txt && pytest" in README
-    assert "-r ../requirements.txt" in (ROOT / "tests" / "requirements.txt").read_text()
-
-
 def test_named_files_exist() -> None:
     pages = "".join(path.read_text(encoding="utf-8") for path in HELP.glob("*.md"))
     named = {

@@ -22,11 +22,11 @@ def test_drafting_loads_nothing_of_statistics() -> None:
 
 @pytest.mark.slow
 def test_the_server_starts_without_what_only_some_visitors_need() -> None:
-    """SciPy and Altair would each add a tenth of the time in which an empty Gradio app starts."""
+    """SciPy would add a tenth of the time in which an empty Gradio app starts."""
     assert (
         loaded(
             "coeval.ui.run",
-            {"scipy.special", "scipy.sparse", "openai", "altair", "sacrebleu", "openpyxl", "psycopg", "jwt"},
+            {"scipy.special", "scipy.sparse", "openai", "sacrebleu", "openpyxl", "psycopg", "jwt"},
         )
         == []
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import json
 import os
@@ -11,23 +10,16 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest import mock
 
 import krippendorff
-import numpy as np
 import pytest
 
 from coeval.cli.commands import main
 from coeval.cli.files import read_mapping
 from coeval.cli.serve import check_address
-from coeval.domain import Action, Proposal, Task, Vote
 from coeval.errors import InputError
-from coeval.settings import load_settings
-from coeval.store import Store
-from coeval.usecases import criteria_rounds, criteria_sets, tasks
-from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.sessions import sign_in
 from tests.support.models.openai_stub import Reply, start_stub
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -163,37 +155,6 @@ def test_eli5_pairwise_alphas(report: dict, reference: dict) -> None:
             assert pair[level] == near(model[a] if b == "llm" else people[f"{a}|{b}"])
 
 
-def test_export_gives_the_alpha_of_the_page(eli5: Path, report: dict, tmp_path: Path) -> None:
-    run("export", "--task", "eli5", "--out", tmp_path, db=eli5)
-    names = {path.name for path in tmp_path.iterdir()}
-    wanted = {"instances", "criteria", "votes", "drafts", "scores", "rows", "reliability"}
-    assert names >= {f"{name}.csv" for name in wanted} | {"README.md"}
-    with (tmp_path / "reliability.csv").open(encoding="utf-8", newline="") as file:
-        head, *units = csv.reader(file)
-    assert head[:2] == ["instance", "criterion"] and len(units) == 1000
-    ratings = np.array([[float(cell) if cell else np.nan for cell in row[2:]] for row in units]).T
-    alpha = krippendorff.alpha(ratings, level_of_measurement="ordinal")
-    assert alpha == near(report["agreement"]["humans"]["ordinal"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("input\nQ\n", "output"),
-        ("input,output\nQ,A\nQ2\n", "line 3"),
-        ("instance,input,output\n1,Q,A\n1,Q,B\n", "1"),
-        ("input,output\nQ,\n", "output"),
-    ],
-)
-def test_a_broken_file_is_refused_whole(text: str, said: str, tmp_path: Path) -> None:
-    path, db = tmp_path / "broken.csv", tmp_path / "c.db"
-    path.write_text(text)
-    error = run("import", path, "--task", "t", db=db, code=1, process=True).stderr
-    assert error.startswith("coeval: ") and said in error and error.count("\n") == 1
-    assert "There is no task" in run("export", "--task", "t", "--out", tmp_path / "o", db=db, code=1).stderr
-
-
 def test_mapping(tmp_path: Path) -> None:
     path, db = tmp_path / "mapped.csv", tmp_path / "c.db"
     path.write_text("question,answer,mood\nQ,A,calm\n")
@@ -216,50 +177,12 @@ def test_stats_without_an_option_are_a_table_to_read(eli5: Path) -> None:
     assert "All numbers: stats --json" in printed[-1]
 
 
-def test_without_a_model_drafting_says_how_to_add_one(tmp_path: Path) -> None:
-    path, db = tmp_path / "one.csv", tmp_path / "c.db"
-    path.write_text("input,output\nQ,A\n")
-    run("import", path, "--task", "t", db=db)
-    error = run("draft", "criteria", "--task", "t", db=db, code=1).stderr
-    assert "OPENAI_API_KEY" in error and "OPENAI_BASE_URL" in error
-
-
-def test_a_database_from_the_future_is_refused(tmp_path: Path) -> None:
-    db = tmp_path / "c.db"
-    path = tmp_path / "one.csv"
-    path.write_text("input,output\nQ,A\n")
-    run("import", path, "--task", "t", db=db)
-    from coeval.store import Store
-
-    store = Store(db)
-    with store.write() as open_db:
-        open_db.conn.execute(
-            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('coeval', 'v9_later', 'x')"
-        )
-    store.close()
-    error = run("stats", "--task", "t", "--json", db=db, code=1).stderr
-    assert "newer CoEval" in error and "v9_later" in error
-
-
 def test_only_this_machine_is_served_without_a_real_sign_in() -> None:
     for host in ("127.0.0.1", "::1", "localhost"):
         check_address(host)
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
         with pytest.raises(InputError, match="only a name"):
             check_address(host)
-
-
-@pytest.mark.slow
-def test_the_tables_of_a_paper_come_in_three_formats(eli5: Path, tmp_path: Path) -> None:
-    latex = run("tables", "--task", "eli5", "--format", "latex", db=eli5).stdout
-    assert latex.count(r"\begin{table}") >= 8
-    written = run("tables", "--task", "eli5", "--format", "csv", "--out", tmp_path, db=eli5).stdout.split()
-    assert all(Path(path).is_file() for path in written)
-    with (tmp_path / "agreement.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    # the mean over criteria first, the criteria pooled last; counts are whole
-    assert rows[0]["part"].startswith("mean over criteria") and rows[-1]["part"] == "all criteria"
-    assert float(rows[-1]["ordinal"]) == pytest.approx(0.6294, abs=5e-5) and rows[-1]["n_units"] == "1000"
 
 
 def test_a_run_that_waits_prints_a_line_also_into_a_file(tmp_path: Path) -> None:
@@ -273,29 +196,6 @@ def test_a_run_that_waits_prints_a_line_also_into_a_file(tmp_path: Path) -> None
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
         done = run("draft", "evaluations", "--task", "t", db=db, **env)
     assert done.stderr.count("waiting until") == 1 and "the endpoint asks for fewer requests" in done.stderr
-
-
-def test_a_run_says_how_its_scores_were_obtained(tmp_path: Path) -> None:
-    db = tmp_path / "forms.db"
-    (tmp_path / "in.csv").write_text(
-        "id,input,output\n1,Why?,One.\n2,How?,Two.\n3,Who?,Three.\n4,Was?,Four.\n"
-    )
-    (tmp_path / "criteria.txt").write_text("It is clear.\n", encoding="utf-8")
-    run("import", tmp_path / "in.csv", "--task", "t", "--description", "Answer the question.", db=db)
-    run("criteria", "establish", "--task", "t", "--file", tmp_path / "criteria.txt", db=db)
-
-    def reply(body: dict[str, Any]) -> str:
-        if "Three." in str(body):
-            return "No idea."
-        again = "response_format" in body
-        return '{"score": 3}' if again else "I like it." if "One." in str(body) else "Rating: 4"
-
-    with start_stub(reply) as stub:
-        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-        draft = ("draft", "evaluations", "--task", "t", "--protocol", "analyze-rate", "--label", "r")
-        said = run(*draft, db=db, **env).stdout
-    assert "50% in no form; 25% after asking again; answers by schema: off." in said
-    assert "obtained in different ways: 2 by label, 1 by asked again" in said and "A form helps" in said
 
 
 @pytest.mark.slow
@@ -319,22 +219,3 @@ def test_invite_prints_the_address_of_the_server_of_this_file(tmp_path: Path) ->
     finally:
         server.terminate()
         server.wait(30)
-
-
-def test_drafted_criteria_wait_beside_an_open_vote(tmp_path: Path) -> None:
-    db = tmp_path / "study.db"
-    with start_stub() as stub:
-        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-        context = Context(Store(db), load_settings(env, db=db))
-        tasks.add_task(context, OPERATOR, Task("asked", "Asked", "Answer."))
-        opened = criteria_rounds.open_round(context, OPERATOR, "asked", [Proposal("Be true.")])
-        ana = sign_in(context, "Ana")[0]
-        criteria_rounds.cast_ballot(context, ana, "asked", 0, [Vote(Action.APPROVE, opened.proposals[0].id)])
-        context.store.close()
-        done = run("draft", "criteria", "--task", "asked", db=db, **env)
-    assert "kept as suggestions" in done.stderr and len(done.stdout.splitlines()) == 5
-    context = Context(Store(db), load_settings({}, db=db))
-    after = criteria_rounds.get_round(context, OPERATOR, "asked")
-    assert after and (after.id, after.proposals) == (opened.id, opened.proposals)
-    assert len(criteria_sets.list_drafted(context, OPERATOR, "asked")) == 5
-    context.store.close()

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,11 +19,11 @@ from coeval.domain import Person, Plan, Terms
 from coeval.extensions.judge import commands_study
 from coeval.extensions.prolific import requests_log
 from coeval.extensions.prolific.queries import Asked, Item, Kind
-from coeval.safe_csv import safe, to_csv
+from coeval.safe_csv import to_csv
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, plans
 from coeval.usecases.crowd.overview import export_participants
-from coeval.usecases.export import export_folder, export_zip
+from coeval.usecases.export import export_folder
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.models.openai_stub import Reply, start_stub
@@ -68,16 +67,6 @@ def test_no_exported_cell_is_a_formula(context: Context, owner: Person, tmp_path
     assert "'=1+1" in whole and "'＝1+1" in whole and "'@SUM" in whole
 
 
-def test_no_cell_of_the_zip_is_a_formula(context: Context, owner: Person) -> None:
-    fill(context, owner, FORMULAS)
-    target = io.BytesIO()
-    export_zip(context, owner, SLUG, target)
-    with zipfile.ZipFile(target) as archive:
-        for name in archive.namelist():
-            if name.endswith(".csv"):
-                assert not formulas_in(archive.read(name).decode()), name
-
-
 def test_no_cell_about_a_crowds_people_is_a_formula(context: Context, owner: Person) -> None:
     import_study(context, owner, make_study())
     plans.set_plan(context, owner, "demo", Plan(terms=Terms(service="prolific", code_done="D")))
@@ -105,12 +94,6 @@ def test_no_cell_that_a_command_of_judges_prints_is_a_formula(capsys: pytest.Cap
 def test_a_charts_data_has_no_formula_in_cells_or_columns() -> None:
     frame = pd.DataFrame({text: [text, 1.5, None] for text in FORMULAS})
     assert not formulas_in(to_csv(frame))
-
-
-@pytest.mark.parametrize("text", FORMULAS)
-def test_a_guarded_text_can_be_had_back(text: str) -> None:
-    guarded = safe(text)
-    assert guarded in (text, "'" + text)
 
 
 # ---- secrets ------------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def test_every_answer_carries_the_headers(path: str, owner: TestClient, nobody: 
 
 WRITES = (
     "/signin", "/signout", "/signout/everywhere", "/api/scrutiny/demo/submissions", "/api/scrutiny/demo/marks",
-    "/api/scrutiny/demo/suggestions", "/gradio_api/queue/join", "/gradio_api/upload", "/gradio_api/run/0",
+    "/api/scrutiny/demo/answers", "/gradio_api/queue/join", "/gradio_api/upload", "/gradio_api/run/0",
     "/admin/gradio_api/queue/join", "/admin/gradio_api/upload", "/admin/gradio_api/call/x", "/login",
 )  # fmt: skip
 ORIGINS = (

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import httpx
 import pytest
 
 from coeval.domain import Role
+from coeval.ui.server.identity import OF_PERSON
 from tests.support.serving.http_doors import DOORS, ELSEWHERE, MAIN, OWNERS_DOOR, SETUP, Door
 from tests.support.serving.http_page import ask
 from tests.support.serving.http_world import WHO, World, load_rules, world
@@ -63,6 +65,39 @@ def test_a_door_opens_to_whom_the_table_names(world: World, door: Door, who: str
         world.restore()
 
 
+PLAIN = ("/s/", "/download/", "/signout")
+"""Forms and links have no header: their address states for whom their page was opened."""
+
+
+@pytest.mark.parametrize("door", DOORS, ids=IDS)
+def test_no_door_opens_to_a_page_of_another_person(world: World, door: Door) -> None:
+    """The browser is signed in as another person than the one for whom the page was opened."""
+    uid = world.people["other"].uid
+
+    def state(request: httpx.Request) -> None:
+        if request.url.path.startswith(PLAIN):
+            request.url = request.url.copy_add_param(OF_PERSON, uid)
+        else:
+            request.headers[OF_PERSON] = uid
+
+    for who in ("owner", "annotator"):
+        if not may(key_of(door), who):
+            continue
+        for which in door.yes:
+            for mount in (MAIN, SETUP) if who == "owner" else (MAIN,):
+                world.open_page(who, mount)  # before the other person signs in
+            browser = world.browser(who)
+            browser.event_hooks = {"request": [state]}
+            try:
+                answer = door.knock(world, who, which)
+            finally:
+                browser.event_hooks = {}
+            told = (door.use_case, who, which, answer)
+            assert not world.has_changed() and not answer.broken, told
+            assert key_of(door) not in world.entered, told
+            world.restore()
+
+
 def test_every_use_case_has_a_door_or_none_leads_to_it() -> None:
     doors = {key_of(door) for door in DOORS}
     assert not doors & ELSEWHERE.keys()
@@ -109,6 +144,7 @@ def test_no_event_by_any_of_its_addresses_does_more(world: World, mount: str, wh
         assert not world.entered and not world.has_changed()
 
 
+@pytest.mark.filterwarnings("error:A function")  # Gradio's complaint about a count of values
 def test_no_event_of_set_up_breaks_on_fields_that_nobody_touched(world: World) -> None:
     """A program sends null where a page would send an empty text."""
     config = world.open_page("owner", SETUP).config

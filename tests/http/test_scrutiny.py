@@ -67,7 +67,6 @@ def test_nobody_without_a_session(ask: Callable[[str], TestClient]) -> None:
     for answer in (
         client.post(f"{BASE}/step"),
         client.get(f"{BASE}/history", params={"instance": 1, "criterion": 1}),
-        client.post(f"{BASE}/suggestions", json={"instance": 1, "text": "Be brief."}),
         client.post(f"{BASE}/marks", json={"instance": 1}),
     ):
         assert (answer.status_code, answer.json()["error"]) == (401, "sign_in")
@@ -182,13 +181,13 @@ def test_no_route_gives_a_withheld_draft_away(
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ({"instance": 1}, "“text” is missing: reload the page and try again."),
+        ({"message": 1}, "“text” is missing: reload the page and try again."),
         (
-            {"instance": 0, "text": "x"},
-            "“instance” is 0, which is not valid: reload the page and try again.",
+            {"message": 0, "text": "x"},
+            "“message” is 0, which is not valid: reload the page and try again.",
         ),
         (
-            {"instance": 1, "text": "x", "score": 3},
+            {"message": 1, "text": "x", "score": 3},
             "the score is not expected here: reload the page and try again.",
         ),
     ],
@@ -196,7 +195,7 @@ def test_no_route_gives_a_withheld_draft_away(
 def test_what_cannot_be_read_is_told_in_our_words(
     ask: Callable[[str], TestClient], sent: dict[str, Any], said: str
 ) -> None:
-    answer = ask("Ann").post(f"{BASE}/suggestions", json=sent)
+    answer = ask("Ann").post(f"{BASE}/answers", json=sent)
     assert (answer.status_code, answer.json()) == (422, {"error": "input", "message": said})
     query = ask("Ann").get(f"{BASE}/history", params={"instance": "x", "criterion": 1})
     assert query.json()["message"].startswith("“instance” is 'x', which is not valid")

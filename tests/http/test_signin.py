@@ -63,6 +63,15 @@ def test_passwords_sign_in_and_wrong_ones_do_not(browser: TestClient, accounts_c
     assert browser.get("/admin/").status_code == 303  # an annotator
 
 
+def test_an_owner_by_a_link_begins_with_import_as_by_name(
+    browser: TestClient, accounts_context: Context
+) -> None:
+    token = invite(accounts_context, OPERATOR, Role.OWNER)
+    assert "The command line invites you as an owner." in browser.get(f"/invite/{token}").text
+    assert accept(browser, accounts_context, "Gus", Role.OWNER).headers["location"] == "../admin/?tab=import"
+    assert accept(browser, accounts_context, "Hal").headers["location"] == "../"
+
+
 @pytest.mark.parametrize(
     "place",
     ["?task=eli5&tab=scrutiny&item=q+1%2F2", "?task=eli5&at=3", "admin/?task=eli5&tab=review", "s/eli5"],
@@ -149,7 +158,7 @@ def go_through(space: TestClient, provider: Provider, next: str = "") -> httpx.R
 @pytest.mark.slow
 def test_the_owner_signs_in_by_hugging_face(space: TestClient, provider: Provider) -> None:
     answer = go_through(space, provider)
-    assert answer.status_code == 303 and answer.headers["location"] == "../"
+    assert answer.status_code == 303 and answer.headers["location"] == "../admin/?tab=import"
     session = next(c for c in answer.headers.get_list("set-cookie") if c.startswith(f"__Host-{COOKIE}="))
     # inside huggingface.co's page only such a cookie comes back
     assert "SameSite=none" in session and "Secure" in session and "HttpOnly" in session
@@ -160,10 +169,11 @@ def test_the_owner_signs_in_by_hugging_face(space: TestClient, provider: Provide
 def test_a_stranger_gets_no_further_than_the_studies(space: TestClient, provider: Provider) -> None:
     provider.profile = {"sub": "77", "preferred_username": "first-come"}
     assert go_through(space, provider, "s/demo").headers["location"] == "../s/demo"
+    assert go_through(space, provider).status_code == 303
     for path in ("/", "/admin/"):
         assert space.get(path).headers["location"].endswith("/s/")
     assert space.get("/config").status_code == 401
-    assert "nothing here for you yet" in space.get("/s/").text
+    assert "signed in as “first-come”, and have no role here yet" in space.get("/s/").text
 
 
 def test_the_challenge_is_s256_and_the_state_is_long(space: TestClient, provider: Provider) -> None:

@@ -15,6 +15,7 @@ from coeval.errors import InputError
 from coeval.settings import Settings, SignIn, load_settings
 from coeval.store import Store
 from coeval.ui.run import build_app
+from coeval.ui.server.identity import COOKIE
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.accounts import Profile, sign_in_by_huggingface, tell_first_run
 from coeval.usecases.hosting.replication import WIPED, get_alert
@@ -68,8 +69,9 @@ def test_a_typed_name_owns_nothing_on_a_space(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not listen"):
         check_address(names.host, names)
     without = load_settings({"SPACE_ID": "julia/study", "SPACE_AUTHOR_NAME": "julia"}, db=tmp_path / "x.db")
-    with pytest.raises(InputError, match="hf_oauth: true"):
+    with pytest.raises(InputError, match="hf_oauth: true") as refused:
         check_address(without.host, without)
+    assert "127.0.0.1" not in str(refused.value) and "invite" not in str(refused.value)
 
 
 def test_data_goes_to_the_mount_and_is_safe_there(disk: Path) -> None:
@@ -82,6 +84,15 @@ def test_data_goes_to_the_mount_and_is_safe_there(disk: Path) -> None:
     assert load_settings({}).db == module.DEFAULT_DB and not load_settings({}).is_wiped
 
 
+def test_a_mount_that_cannot_be_written_is_named_and_no_empty_study_begins(
+    disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InputError, match=f"storage at {disk}, but CoEval may not write there"):
+        load_settings(SPACE)
+    assert load_settings(SPACE | {"COEVAL_DB": "/elsewhere/x.db"}).is_wiped
+
+
 def test_the_pages_say_in_red_that_a_restart_deletes_everything(tmp_path: Path) -> None:
     context = context_of(tmp_path)
     client = TestClient(build_app(context), base_url=HOST, follow_redirects=False)
@@ -90,7 +101,10 @@ def test_the_pages_say_in_red_that_a_restart_deletes_everything(tmp_path: Path) 
         f'<p class="error" role="alert">{WIPED}'.replace("'", "&#39;") in first and "julia, who owns" in first
     )
     assert 'target="_blank"' in first
-    assert get_alert(context, OPERATOR) == WIPED
+    assert get_alert(context, OPERATOR) == WIPED and "not on persistent storage at /data" in WIPED
+    _, token = sign_in_by_huggingface(context, Profile("7", "somebody"))
+    guest = client.get("/s/", headers={"Cookie": f"__Host-{COOKIE}={token}"}).text
+    assert "have no role here yet" in guest and "julia, who owns the Space, becomes its owner" in guest
     sign_in_by_huggingface(context, Profile("42", "julia"))
     assert "deletes everything" not in client.get("/signin").text
 

@@ -10,7 +10,7 @@ import pytest
 
 from coeval.clock import time_from_now
 from coeval.domain import Action, Arm
-from coeval.errors import InputError, NotAllowedError, NotGivenError, StaleError
+from coeval.errors import InputError, NotGivenError, StaleError
 from coeval.extensions.spans import annotation, queries
 from coeval.extensions.spans.annotation import SentSheet, Where
 from coeval.extensions.spans.report import Changes, compare_spans
@@ -120,8 +120,6 @@ def test_what_cannot_be_is_refused(context) -> None:
     annotation.open_sheet(context, ben, SLUG)
     with pytest.raises(InputError, match="key of another save"):
         annotation.save_spans(context, ben, SLUG, sent(sheet, good))
-    with pytest.raises(NotAllowedError):
-        annotation.set_typology(context, ana, SLUG, ESA)
     with pytest.raises(InputError, match="1 saves"):
         annotation.set_typology(context, OPERATOR, SLUG, ESA)
 
@@ -196,17 +194,6 @@ def test_an_esa_score_is_asked_for_after_the_spans(context) -> None:
         with pytest.raises(InputError, match="from 0 to 100"):
             annotation.save_spans(context, ana, SLUG, sent(sheet, approve_all(sheet), score=score))
     assert annotation.save_spans(context, ana, SLUG, sent(sheet, approve_all(sheet), score=0.0)).score == 0.0
-
-
-def test_drafts_can_be_waited_for(context) -> None:
-    task = make_span_study(context, drafts=[DRAFT])
-    set_design(context, OPERATOR, SLUG, Design(wait_for_drafts=True))
-    ana = add_annotator(context, "Ana")
-    sheet = annotation.open_sheet(context, ana, SLUG)
-    assert sheet.instance.external_id == "s1"
-    annotation.save_spans(context, ana, SLUG, sent(sheet, approve_all(sheet)))
-    end = annotation.open_sheet(context, ana, SLUG)
-    assert end.instance is None and end.waits and end.task.id == task.id
 
 
 def test_two_spans_may_overlap_and_differ() -> None:

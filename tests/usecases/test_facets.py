@@ -47,7 +47,8 @@ def test_the_page_of_a_plan_leaves_nothing_out(context: Context) -> None:
     view = json.dumps(plan_view(known), default=str)
     for line in tell_plan(known.plan):
         assert json.dumps(line)[1:-1] in view
-    pairs = replace(known.plan, differences=known.plan.differences * 2)
+    pilot = replace(known.plan.pilot, differences=known.plan.pilot.differences * 2)
+    pairs = replace(known.plan, pilot=pilot, differences=known.plan.differences * 2)
     shorter = json.dumps(plan_view(replace(known, plan=pairs)), default=str)
     told = list(tell_plan(pairs, differences=False))
     assert len(told) > 2 and all(json.dumps(line)[1:-1] in shorter for line in told)

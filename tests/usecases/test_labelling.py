@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from coeval.cli.commands import main
-from coeval.domain import Person, Plan, Role
-from coeval.errors import InputError, NotAllowedError
+from coeval.domain import Plan, Study
+from coeval.errors import InputError
 from coeval.extensions.labelling import queries
 from coeval.extensions.labelling.design import end_design, get_labelling, make_design
 from coeval.store.engines.database import rows
 from coeval.store.queries.crowd_studies import set_plan
 from coeval.usecases.access import OPERATOR, Context, require_task
 from coeval.usecases.crowd.assignment import _pick
+from coeval.usecases.scrutiny import queue as queue_module
 from coeval.usecases.scrutiny.policies import set_team
 from coeval.usecases.scrutiny.queue import ensure_queue
 from coeval.usecases.sessions import sign_in
@@ -83,6 +86,27 @@ def test_the_queue_draws_by_stored_chances(context: Context) -> None:
     )
 
 
+def test_a_redraw_before_the_next_part_of_a_queue_counts(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The redrawn queue is as long as before, and has some of the instances that were imported later."""
+    labelled = make_labelled_study(labelled=())
+    import_study(context, OPERATOR, labelled)
+    assert len(queue(context, "Zoe")) == 60
+    late = tuple(replace(labelled.instances[0], external_id=f"late{n}") for n in range(20))
+    import_study(context, OPERATOR, Study(labelled.task, late))
+    redraws = iter([lambda: make_design(context, OPERATOR, "labels", "uniform", 60)])
+    list_missing = queue_module._list_missing
+
+    def list_and_redraw(*args: Any) -> Any:
+        missing = list_missing(*args)
+        next(redraws, lambda: None)()
+        return missing
+
+    monkeypatch.setattr(queue_module, "_list_missing", list_and_redraw)
+    assert queue(context, "Zoe") == list(stored(context))[:60]
+
+
 def test_a_team_shares_out_what_was_drawn(context: Context) -> None:
     import_study(context, OPERATOR, make_labelled_study(labelled=()))
     for name in ("Zoe", "Yan"):
@@ -138,5 +162,3 @@ def test_a_design_that_cannot_be_is_refused(context: Context, kind: str, labels:
     assert not get_labelling(context, OPERATOR, "labels").kind
     with pytest.raises(InputError, match="no active labelling design"):
         end_design(context, OPERATOR, "labels")
-    with pytest.raises(NotAllowedError):
-        make_design(context, Person("Ana", Role.RESEARCHER), "labels", "uniform", 3)

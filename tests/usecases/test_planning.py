@@ -10,11 +10,13 @@ from coeval.cli.commands import main
 from coeval.domain import Study
 from coeval.domain.studies import StoppingRule
 from coeval.errors import InputError
-from coeval.stats.plan import Wanted
+from coeval.stats.estimates import plain
+from coeval.stats.plan import Wanted, pilot_of, plan_study
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.planning import declare_rule, get_planning
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
+from tests.support.studies.stats_frames import simulate_frames
 
 
 @pytest.fixture
@@ -57,3 +59,8 @@ def test_the_command_plans_and_declares(planned: Context, capsys: pytest.Capture
     main([*base, "--declare", "a", "b", "--points", ".1", "--documents", "30", "--json"])
     told = json.loads(capsys.readouterr().out)
     assert told["rules"][0]["planned"] == 30 and told["progress"]["enough"] is False
+
+
+def test_a_planned_number_names_its_systems() -> None:
+    (pair, *_) = plain(plan_study(pilot_of(simulate_frames()), Wanted()))["differences"]
+    assert pair["a"] != pair["b"] and pair["low"] <= pair["documents"] <= pair["high"]

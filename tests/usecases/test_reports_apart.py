@@ -120,7 +120,7 @@ def test_what_a_process_knew_stays_when_it_has_ended(context: Context, apart: Re
     with pytest.raises(HelperEndedError, match="try again"):
         again.get(build_report, EVERY)
     # whoever asks by the use case does not notice
-    assert get_statistic(context, RESEARCHER, "demo", build_report, tables=EVERY)["annotators"] == 3
+    assert get_statistic(context, RESEARCHER, "demo", build_report)["annotators"] == 3
 
 
 @pytest.mark.slow

@@ -6,23 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import ColumnRole, Criterion, Instance, Person, Run, Scale, Study, Task
-from coeval.errors import InputError, NotFoundError
-from coeval.rules.arms import Design
+from coeval.domain import ColumnRole, Criterion, Instance, Person, Scale, Study, Task
+from coeval.errors import InputError
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
-from coeval.usecases.criteria_rounds import get_criteria_set
-from coeval.usecases.reports.statistics import get_report
-from coeval.usecases.scrutiny.design import get_design, list_columns, set_columns, set_design
-from coeval.usecases.scrutiny.steps import get_step
+from coeval.usecases.scrutiny.design import list_columns, set_columns
 from coeval.usecases.study_import import import_study
 from coeval.usecases.tasks import (
-    archive_run,
     archive_task,
-    copy_setup,
     list_archived,
-    list_archived_runs,
-    restore_run,
     restore_task,
 )
 
@@ -77,54 +69,3 @@ def test_an_archived_task_is_listed_no_more_and_keeps_everything(context: Contex
     assert [task.slug for task in tasks.list_tasks(context, owner)] == ["letters"]
     with pytest.raises(InputError, match="is not archived"):
         restore_task(context, owner, "letters")
-
-
-def test_a_copied_set_up_has_texts_design_and_criteria_and_no_work(
-    context: Context, owner: Person, study: Study
-) -> None:
-    import_study(context, owner, study)
-    set_design(context, owner, "demo", Design(blind_share=0.25, idle_seconds=90))
-    new = copy_setup(context, owner, "demo", "Second round")
-    stands = tasks.get_task_state(context, owner, "second-round")
-    assert (stands.n_instances, stands.version, stands.n_criteria, stands.runs) == (0, 1, 2, ())
-    assert get_design(context, owner, new.slug).design == Design(blind_share=0.25, idle_seconds=90)
-    # the criteria are the new task's own: what happens to them leaves the first task alone
-    before, after = (get_criteria_set(context, owner, slug) for slug in ("demo", new.slug))
-    assert before and after and [one.text for one in before.criteria] == [one.text for one in after.criteria]
-    assert not {one.id for one in before.criteria} & {one.id for one in after.criteria}
-    with pytest.raises(InputError, match="“second-round” is already in use"):
-        copy_setup(context, owner, "demo", "Second round")
-    with pytest.raises(InputError, match="has no name"):
-        copy_setup(context, owner, "demo", " ")
-
-
-def test_an_archived_run_is_shown_and_counted_no_more(context: Context, owner: Person, study: Study) -> None:
-    import_study(context, owner, study)
-    other = replace(study.runs[0], run=Run("imported", "second-model", "second"))
-    import_study(context, owner, replace(study, runs=(other,)))
-    assert [label_of(one) for one in tasks.get_task_state(context, owner, "demo").runs] == ["first", "second"]
-    assert get_step(context, owner, "demo").draft is not None
-    with pytest.raises(NotFoundError, match="no run “third”; its runs are: first, second"):
-        archive_run(context, owner, "demo", "third")
-    labels = [run["label"] for run in get_report(context, owner, "demo")["alignment"]["runs"]]
-    assert labels == ["first", "second"]
-    archive_run(context, owner, "demo", " first ")
-    assert [label_of(one) for one in tasks.get_task_state(context, owner, "demo").runs] == ["second"]
-    assert [run.label for run in list_archived_runs(context, owner, "demo")] == ["first"]
-    (counted,) = get_report(context, owner, "demo")["alignment"]["runs"]
-    assert counted["label"] == "second"
-    with pytest.raises(InputError, match="archived already"):
-        archive_run(context, owner, "demo", "first")
-    with pytest.raises(InputError, match="“first” is archived: restore it"):
-        tasks.show_run(context, owner, "demo", "first")
-    tasks.show_run(context, owner, "demo", "second")
-    restore_run(context, owner, "demo", "first")
-    assert [run["label"] for run in get_report(context, owner, "demo")["alignment"]["runs"]] == labels
-    shown = {run.label: run.shown for run, _, _ in tasks.get_task_state(context, owner, "demo").runs}
-    assert shown == {"first": False, "second": True}
-    with pytest.raises(InputError, match="is not archived"):
-        restore_run(context, owner, "demo", "first")
-
-
-def label_of(counted: tuple[Run, int, int]) -> str:
-    return counted[0].label

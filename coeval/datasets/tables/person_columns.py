@@ -76,9 +76,9 @@ class PersonColumns:
             del self._ranges[column]
 
     def find(self, matched: Mapping[str, str]) -> tuple[dict[str, str], str]:
-        """Return the column of each field, with those of the person and the scores, and a note; else no note.
+        """Return the column of each field, and a note, or "" if no columns of people's scores were found.
 
-        The scores are one text with a column per line. An id of several outputs is the source id.
+        ``scores`` has one column name per line. An id of several outputs is the source id.
         """
         scores = [
             column

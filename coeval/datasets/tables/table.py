@@ -94,9 +94,9 @@ class Table:
             for column, cell in row.cells.items():
                 check_text(cell, self.place(row.line, column))
 
-    def place(self, line: int, column: str) -> str:
-        """Return the place of a cell in the file."""
-        return f"{self.name}, {self.unit} {line}, column '{shorten(column)}'"
+    def place(self, line: int, column: str = "") -> str:
+        """Return the place of a cell in the file; without ``column``, of the row."""
+        return f"{self.name}, {self.unit} {line}" + (f", column '{shorten(column)}'" if column else "")
 
 
 def check_header(name: str, unit: str, cells: Sequence[str], *, unnamed: bool = False) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ extension = Extension(
     exports=(
         "tool_exports:LABEL_STUDIO",
         "tool_exports:INSPECT",
-        "tool_exports:FEEDBACK",
+        "trace_feedback:FEEDBACK",
     ),
     help=(("For analysts", "tools.md"),),
 )

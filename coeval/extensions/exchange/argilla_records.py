@@ -12,10 +12,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
+from coeval.datasets.json_nodes import Node, decode
 from coeval.datasets.text import shorten
 from coeval.domain import Instance
-from coeval.extensions.exchange.records import Results, is_label, read_answer
+from coeval.extensions.exchange.records import Results, is_label, load_records, peek_records, read_answer
 from coeval.extensions.exchange.tool_files import NOBODY, Gathering, Judgment, tool_format
 
 TOOL = "Argilla"
@@ -155,7 +155,7 @@ def _read_feedback(record: Node) -> dict[str, Any]:
 
 
 def _read_columns(record: Node) -> dict[str, Any]:
-    """Return a record of a data set, which has a column for each field and some for each question."""
+    """Return a record from a row of a data set. The row has a column for each field and several for each question."""
     rest, answers, told = dict(record.value), {}, {}
     for name in record.value:
         question = name.removesuffix(_ANSWERS[0])

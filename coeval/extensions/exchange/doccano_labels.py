@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, load_records, peek_records
-from coeval.extensions.exchange.records import Results, is_label, name_person
+from coeval.datasets.json_nodes import Node
+from coeval.extensions.exchange.records import Results, is_label, load_records, name_person, peek_records
 from coeval.extensions.exchange.tool_files import (
     NOBODY,
     Gathering,

@@ -11,10 +11,17 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
+from coeval.datasets.json_nodes import Node, decode
 from coeval.datasets.text import shorten
 from coeval.extensions.exchange.label_studio_tasks import TOOL
-from coeval.extensions.exchange.records import Results, name_person, read_answer, slice_utf16
+from coeval.extensions.exchange.records import (
+    Results,
+    load_records,
+    name_person,
+    peek_records,
+    read_answer,
+    slice_utf16,
+)
 from coeval.extensions.exchange.tool_files import Gathering, Judgment, read_number, tool_format
 
 _MARKS = frozenset(("annotator", "annotation_id", "lead_time"))

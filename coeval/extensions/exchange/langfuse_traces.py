@@ -10,9 +10,16 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
+from coeval.datasets.json_nodes import Node, decode
 from coeval.domain import Scale
-from coeval.extensions.exchange.records import ANNOTATOR, MARK, Fields, is_our_score
+from coeval.extensions.exchange.records import (
+    ANNOTATOR,
+    MARK,
+    Fields,
+    is_our_score,
+    load_records,
+    peek_records,
+)
 from coeval.extensions.exchange.tool_files import (
     Gathering,
     Judgment,

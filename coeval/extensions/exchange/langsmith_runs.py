@@ -9,8 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, load_records, peek_records
-from coeval.extensions.exchange.records import ANNOTATOR, MARK, Fields, add_value, is_our_score
+from coeval.datasets.json_nodes import Node
+from coeval.extensions.exchange.records import (
+    ANNOTATOR,
+    MARK,
+    Fields,
+    add_value,
+    is_our_score,
+    load_records,
+    peek_records,
+)
 from coeval.extensions.exchange.tool_files import Gathering, Judgment, tool_format
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, name_steps
 

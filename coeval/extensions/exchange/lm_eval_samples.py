@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, load_node, load_records, peek_records
-from coeval.extensions.exchange.records import Fields
+from coeval.datasets.json_nodes import Node, load_node
+from coeval.extensions.exchange.records import Fields, load_records, peek_records
 from coeval.extensions.exchange.tool_files import (
     Gathering,
     Judgment,

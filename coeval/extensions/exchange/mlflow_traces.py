@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
-from coeval.extensions.exchange.records import MARK, Fields, add_value, is_our_score
+from coeval.datasets.json_nodes import Node, decode
+from coeval.extensions.exchange.records import (
+    MARK,
+    Fields,
+    add_value,
+    is_our_score,
+    load_records,
+    peek_records,
+)
 from coeval.extensions.exchange.tool_files import Gathering, Judgment, tool_format
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, name_steps, read_words
 

@@ -10,12 +10,82 @@ from __future__ import annotations
 import re
 from collections import ChainMap, defaultdict
 from pathlib import Path
+from typing import Any
 
 from coeval.datasets.json_nodes import Node, decode, load_node, peek
-from coeval.extensions.exchange.otel_values import read_attributes, read_message, rename
 from coeval.extensions.exchange.records import Fields
-from coeval.extensions.exchange.tool_files import Gathering, Judgment, tool_format
+from coeval.extensions.exchange.tool_files import Gathering, Judgment, read_number, tool_format
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, name_steps
+
+_FLAT = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages")
+"""Lists whose entries are attributes of their own, such as ``gen_ai.prompt.0.role``."""
+
+_VALUES = ("stringValue", "boolValue", "doubleValue", "bytesValue")
+
+
+def _rename(value: Any) -> Any:
+    """Return a value of the protocol with the names that its JSON has, such as "spanId" for "span_id"."""
+    if isinstance(value, list):
+        return [_rename(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    parts = {re.sub(r"_(?=[a-z])(?P<next>.)", lambda m: m["next"].upper(), name)
+             if "." not in name else name: inner for name, inner in value.items()}  # fmt: skip
+    return {name: inner if name in ("attributes", "body") and isinstance(inner, dict) else _rename(inner)
+            for name, inner in parts.items()}  # fmt: skip
+
+
+def _read_message(event: Node) -> tuple[dict[str, Any], bool]:
+    """Return the message of an event, and whether the model made it."""
+    name = event.get("name", "eventName").name()
+    fields = _read_attributes(event).value
+    body = event.get("body")
+    inner = _read_value(body)
+    fields = {**(inner if isinstance(inner, dict) else {}), **fields}
+    message = decode(fields.get("message"))
+    made = name == "gen_ai.choice"
+    role = "assistant" if made else name.split(".")[1]
+    return {"role": role, **{key: decode(part) for key, part in fields.items() if key != "message"},
+            **(message if isinstance(message, dict) else {"content": message} if message else {})}, made  # fmt: skip
+
+
+def _read_attributes(record: Node) -> Node:
+    """Return the attributes of a span or an event by name. Lists with an attribute for each part are lists again."""
+    attributes = record.get("attributes")
+    fields: dict[str, Any] = dict(attributes.value) if isinstance(attributes.value, dict) else {
+        each.get("key").name(): _read_value(each.get("value")) for each in attributes.items()
+    }  # fmt: skip
+    for prefix in _FLAT:
+        tree: dict[str, Any] = {}
+        for name in [name for name in fields if name.startswith(f"{prefix}.")]:
+            short = name.removeprefix(f"{prefix}.").replace(".message.", ".").replace(".tool_call.", ".")
+            *path, last = short.split(".")
+            at = tree
+            for part in path:
+                at = at.setdefault(part, {}) if isinstance(at, dict) else {}
+            at[last] = fields.pop(name)
+        if tree:
+            fields[prefix] = _build_lists(tree)
+    return Node(fields, record.place)
+
+
+def _build_lists(tree: Any) -> Any:
+    if not isinstance(tree, dict):
+        return tree
+    inner = {name: _build_lists(value) for name, value in tree.items()}
+    return list(inner.values()) if inner and all(name.isdigit() for name in inner) else inner
+
+
+def _read_value(value: Node) -> Any:
+    """Return a value of the protocol; numbers of 64 bits are texts in JSON."""
+    entries, pairs = value.path("arrayValue", "values"), value.path("kvlistValue", "values")
+    if entries.value is not None:
+        return [_read_value(each) for each in entries.items()]
+    if pairs.value is not None:
+        return {pair.get("key").name(): _read_value(pair.get("value")) for pair in pairs.items()}
+    number = value.get("intValue")
+    return read_number(number.text()) or 0 if number.value is not None else value.get(*_VALUES).value
+
 
 TOOL = "OpenTelemetry"
 _BATCHES = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
@@ -45,7 +115,7 @@ _READ = frozenset((*_KIND, *_NAME, *_MODEL, *_GIVEN, *_MADE, _SYSTEM))
 
 
 def _is_otlp(path: Path) -> bool:
-    head = Node(rename(peek(path).value), path.name)
+    head = Node(_rename(peek(path).value), path.name)
     files = head.items() if isinstance(head.value, list) else [head]
     return any(isinstance(file.get(names[0]).value, list) for file in files for names in _BATCHES) or any(
         isinstance(file.path("context", "traceId").value, str) and isinstance(file.get("attributes").value, dict)
@@ -56,7 +126,7 @@ def _is_otlp(path: Path) -> bool:
 def _read(path: Path, gathering: Gathering) -> None:
     traces: dict[str, list[Step]] = defaultdict(list)
     events: list[tuple[Node, str, str]] = []
-    nodes = [Node(rename(load_node(file).value), file.name) for file in gathering.files]
+    nodes = [Node(_rename(load_node(file).value), file.name) for file in gathering.files]
     _FIELDS.count_others(gathering, nodes)
     told: dict[tuple[str, str], list[Node]] = defaultdict(list)
     spans: list[tuple[Node, str]] = []
@@ -99,10 +169,12 @@ def _list_records(request: Node, batch: str, scope: str, records: str) -> list[N
 
 def _read_span(span: Node, told: list[Node], gathering: Gathering) -> Step:
     details = [
-        read_attributes(event).value for event in told if event.get("name", "eventName").value in _DETAILS
+        _read_attributes(event).value for event in told if event.get("name", "eventName").value in _DETAILS
     ]
-    fields = Node(dict(ChainMap(read_attributes(span).value, *details)), span.place)
-    messages = [read_message(event) for event in told if event.get("name", "eventName").value not in _DETAILS]
+    fields = Node(dict(ChainMap(_read_attributes(span).value, *details)), span.place)
+    messages = [
+        _read_message(event) for event in told if event.get("name", "eventName").value not in _DETAILS
+    ]
     kind = fields.get(*_KIND).name().casefold()
     parts = [part for part, names in _KINDS.items() if kind in names]
     prompt = decode(fields.get(_SYSTEM).value)
@@ -125,7 +197,7 @@ def _read_span(span: Node, told: list[Node], gathering: Gathering) -> Step:
 
 
 def _read_evaluation(event: Node, trace: str, step: str, gathering: Gathering) -> None:
-    fields = read_attributes(event)
+    fields = _read_attributes(event)
     criterion = fields.get(f"{_NAMED}.name").name()
     score, label = fields.get(f"{_NAMED}.score.value").number(), fields.get(f"{_NAMED}.score.label").name()
     told = (label if score is not None else "", fields.get(f"{_NAMED}.explanation").text())

@@ -11,8 +11,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from coeval.datasets.json_nodes import Node, decode, load_records, peek_records
-from coeval.extensions.exchange.records import Fields
+from coeval.datasets.json_nodes import Node, decode
+from coeval.extensions.exchange.records import Fields, load_records, peek_records
 from coeval.extensions.exchange.tool_files import Gathering, Judgment, read_number, tool_format
 from coeval.extensions.exchange.trace_steps import Step, StepKind, add_trace, name_steps
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coeval.datasets.file_format import Columns, Format
-from coeval.datasets.json_nodes import Node, load_node, load_records, peek, peek_records
+from coeval.datasets.json_nodes import Node, load_node, peek
 from coeval.datasets.source import Source
 from coeval.errors import InputError
-from coeval.extensions.exchange.records import Results, is_label, read_answer
+from coeval.extensions.exchange.records import Results, is_label, load_records, peek_records, read_answer
 from coeval.extensions.exchange.tool_files import NOBODY, Gathering, Judgment, read_number
 
 TOOL = "Potato"

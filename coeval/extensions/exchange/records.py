@@ -1,16 +1,87 @@
-"""Read records of annotation tools: an answer, and the work of one person or model on it."""
+"""Read the records of other programs: their files, an answer, and the work of one person or model on it."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
 
-from coeval.datasets.json_nodes import Node, decode
+from coeval.datasets.json_nodes import PEEKED, Node, decode, load_node, peek
+from coeval.datasets.tables import table_files, text_tables
 from coeval.datasets.tables.table import SYNONYMS, find_column
-from coeval.datasets.text import shorten
+from coeval.datasets.text import find_json, shorten
 from coeval.domain import Instance, Scale
+from coeval.errors import InputError
 from coeval.extensions.exchange.tool_files import NOBODY, Gathering, Judgment, build_instance
+
+
+def load_records(path: Path) -> Iterator[Node]:
+    """Yield the records of a list, of the list under ``data``, of pandas' columns, or of a table (as texts).
+
+    Raises InputError for a broken file, or an entry that is not an object.
+    """
+    kind = find_json(path)
+    if not kind:
+        yield from _rows(path)
+        return
+    if kind == "lines":  # only one record at a time is in memory
+        for number, (_, fields) in enumerate(text_tables.read_records(path), 1):
+            yield Node(dict(fields), f"{path.name}, entry {number}")
+        return
+    for record in _list_records(load_node(path)):
+        if not isinstance(record.value, dict):
+            raise InputError(f"{record.place}: is not an object; export the file again.")
+        yield record
+
+
+def _list_records(file: Node) -> list[Node]:
+    value = file.value
+    if not isinstance(value, dict):
+        return file.items()
+    if isinstance(value.get("data"), list):
+        return file.get("data").items()
+    columns = [dict(enumerate(each)) if isinstance(each, list) else each for each in value.values()]
+    keys = columns[0].keys() if len(columns) > 1 and isinstance(columns[0], dict) else ()
+    if not all(
+        isinstance(each, dict) and each.keys() == keys and "".join(map(str, keys)).isdigit()
+        for each in columns
+    ):
+        return [file]
+    return [
+        Node(dict(zip(value, (column[key] for column in columns), strict=True)), f"{file.place}, entry {key}")
+        for key in keys
+    ]
+
+
+def peek_records(path: Path) -> list[Node]:
+    """Return the first records of a file, if any."""
+    if not path.is_file():
+        return []
+    if not find_json(path):
+        stat = path.stat()
+        return list(_peek_rows(path, stat.st_mtime_ns, stat.st_size))
+    head = peek(path)
+    records = _list_records(head) if isinstance(head.value, dict | list) else []
+    return [record for record in records if isinstance(record.value, dict)]
+
+
+@lru_cache(maxsize=64)
+def _peek_rows(path: Path, changed: int, size: int) -> tuple[Node, ...]:
+    try:
+        return tuple(islice(_rows(path), PEEKED))
+    except InputError:  # the reader of tables reports the error
+        return ()
+
+
+def _rows(path: Path) -> Iterator[Node]:
+    table = table_files.open_table(path)
+    for row in table.rows():
+        cells = {name: text for name, text in row.cells.items() if text}
+        yield Node(cells, table.place(row.line))
+
 
 _TEXTS = ("text", "content", "body", "sentence", "html")
 
@@ -130,7 +201,7 @@ def add_value(gathering: Gathering, shared: Judgment, value: Node, place: str) -
     else:
         told = "\n".join(filter(None, (value.text() if content else "", shared.comment)))
         judgment = replace(
-            shared, comment=told, reason=shared.reason or ("a text is no score" if content else "")
+            shared, comment=told, reason=shared.reason or ("a text is not a score" if content else "")
         )
     gathering.add(judgment, place)
 
@@ -242,7 +313,9 @@ class Results:
             self._add_marks(name, marks, judgments, shared, rated)
         for name, text in self.texts:
             target = name if name in judgments else next(iter(judgments), name)
-            standing = judgments.get(target) or replace(shared, criterion=target, reason="a text is no score")
+            standing = judgments.get(target) or replace(
+                shared, criterion=target, reason="a text is not a score"
+            )
             told = text if target == name or len(self.texts) == 1 else f"{name}: {text}"
             judgments[target] = replace(standing, comment="\n".join(filter(None, (standing.comment, told))))
         for judgment in judgments.values():

@@ -1,4 +1,4 @@
-"""Export people's scores to other tools: Inspect, Label Studio, and as feedback on traces."""
+"""Export people's scores to other tools: Inspect and Label Studio."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from operator import attrgetter
 
 from coeval.domain import Person, Study
 from coeval.errors import InputError
-from coeval.extensions.exchange import trace_feedback
 from coeval.extensions.exchange.inspect_logs import render_precomputed
 from coeval.extensions.exchange.label_studio_tasks import render_config, render_tasks
 from coeval.store.queries import exports
@@ -40,22 +39,6 @@ INSPECT = OutFormat(
     "People's mean scores for Inspect's scorer precomputed_scores, one file per model.",
     _build_inspect,
 )
-
-
-def _build_feedback(tool: trace_feedback.Tool, context: Context, slug: str) -> Files:
-    lines = (tool.render(score, slug) for score in trace_feedback.list_scores(context, slug))
-    yield tool.file, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-def _feedback_format(name: str) -> OutFormat:
-    tool = trace_feedback.TOOLS[name]
-    summary = f"Each person's score and conclusion, under a number in the place of the name, for {tool.call}."
-    return OutFormat(
-        name, tool.title, summary, lambda context, person, slug: _build_feedback(tool, context, slug)
-    )
-
-
-FEEDBACK = tuple(map(_feedback_format, trace_feedback.TOOLS))
 
 
 def _build_label_studio(context: Context, person: Person, slug: str) -> Files:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from coeval.clock import now
-from coeval.domain import RowKind
+from coeval.domain import Person, RowKind
 from coeval.extensions.exchange.label_studio_tasks import standing_lines
 from coeval.extensions.exchange.records import ANNOTATOR, MARK
 from coeval.store.queries import exports
 from coeval.store.queries.reports import read
 from coeval.usecases.access import Context, require_task
-from coeval.usecases.export import read_standing_study
+from coeval.usecases.export import Files, OutFormat, read_standing_study
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,26 +87,24 @@ def _render_mlflow(score: PersonScore, task: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """The file for one tool: a line of JSON for each score, which the tool takes with ``call``."""
+def _make_format(
+    name: str, title: str, file: str, call: str, render: Callable[[PersonScore, str], dict[str, Any]]
+) -> OutFormat:
+    """Return the format of one tool: a file with a line of JSON for each score, which the tool takes with ``call``."""
 
-    title: str
-    file: str
-    call: str
-    render: Callable[[PersonScore, str], dict[str, Any]]
+    def build(context: Context, person: Person, slug: str) -> Files:
+        lines = (render(score, slug) for score in list_scores(context, slug))
+        yield file, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+    summary = f"Each person's score and conclusion, under a number in the place of the name, for {call}."
+    return OutFormat(name, title, summary, build)
 
 
-TOOLS = {
-    "langsmith": Tool(
-        "Feedback for LangSmith (JSON Lines)", "langsmith_feedback.jsonl", "client.create_feedback(**line)",
-        _render_langsmith,
-    ),
-    "langfuse": Tool(
-        "Scores for Langfuse (JSON Lines)", "langfuse_scores.jsonl", "langfuse.create_score(**line)", _render_langfuse
-    ),
-    "mlflow": Tool(
-        "Assessments for MLflow (JSON Lines)", "mlflow_assessments.jsonl",
-        'mlflow.log_assessment(line["trace_id"], Assessment.from_dictionary(line))', _render_mlflow,
-    ),
-}  # fmt: skip
+FEEDBACK = (
+    _make_format("langsmith", "Feedback for LangSmith (JSON Lines)", "langsmith_feedback.jsonl",
+                 "client.create_feedback(**line)", _render_langsmith),
+    _make_format("langfuse", "Scores for Langfuse (JSON Lines)", "langfuse_scores.jsonl",
+                 "langfuse.create_score(**line)", _render_langfuse),
+    _make_format("mlflow", "Assessments for MLflow (JSON Lines)", "mlflow_assessments.jsonl",
+                 'mlflow.log_assessment(line["trace_id"], Assessment.from_dictionary(line))', _render_mlflow),
+)  # fmt: skip

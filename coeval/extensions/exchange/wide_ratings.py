@@ -14,14 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets.file_format import Columns, Format
-from coeval.datasets.json_nodes import Node, load_records, peek_records
+from coeval.datasets.json_nodes import Node
 from coeval.datasets.source import Source
 from coeval.datasets.tables.instances import FIELDS, name_document
 from coeval.datasets.tables.table import Table, choose_columns, find_column
 from coeval.datasets.tables.table_files import open_table
 from coeval.datasets.text import shorten
 from coeval.errors import InputError
-from coeval.extensions.exchange.records import Results, is_label, read_answer
+from coeval.extensions.exchange.records import Results, is_label, load_records, peek_records, read_answer
 from coeval.extensions.exchange.tool_files import NOBODY, Gathering, Judgment, build_instance, read_number
 
 TOOL = "table of scores"

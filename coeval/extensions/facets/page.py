@@ -13,7 +13,7 @@ from coeval.extensions.facets.ruler import Element, FitRuler, Ruler
 from coeval.stats.estimates import tell_estimate
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node, View, el, scrolling, table
-from coeval.ui.tabs import Panel, Tab, Update, need_task
+from coeval.ui.tabs import Tab, Update, need_task
 from coeval.usecases.reports.statistics import get_statistic
 
 SLOW: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "facets"}
@@ -23,30 +23,6 @@ NOTE = (
     "A many-facet Rasch model puts people, judges, criteria and systems on one scale. Positive severity: harsher than "
     "the mean person. A fair mean is the mean score that average raters would give on all criteria."
 )
-
-
-class RulerBox(Panel):
-    """The box with the ruler, which is fitted on request."""
-
-    def build(self) -> None:
-        with gr.Column(elem_classes="card"):
-            View(el("div", el("h4", "People and judges on one scale"), el("p.note", NOTE)))
-            with gr.Row(elem_classes="actions"):
-                work = gr.Button("Measure", variant="primary", elem_id="facets-measure", scale=0)
-            self.shown = View(elem_id="facets-ruler")
-            with gr.Column(elem_classes="chart"):
-                self.plot = gr.Plot(show_label=False, container=False, elem_id="facets-chart", visible=False)
-        self.outputs = [self.shown, self.plot]
-        self.on(work.click, self.on_measure, **SLOW)
-
-    def on_measure(self, person: Person, slug: str) -> Iterator[Update]:
-        ruler: Ruler = get_statistic(self.context, person, need_task(slug), FitRuler())
-        if ruler.reason:
-            yield {self.shown: el("p.note", ruler.reason), self.plot: gr.Plot(visible=False)}
-            return
-        # a chart takes the width of its place, and a hidden place has none
-        yield {self.shown: ruler_view(ruler), self.plot: gr.Plot(visible=True)}
-        yield {self.shown: gr.skip(), self.plot: draw_ruler(ruler)}
 
 
 def ruler_view(ruler: Ruler) -> list[Node]:
@@ -107,14 +83,29 @@ def draw_ruler(ruler: Ruler) -> Any:
 
 
 class FacetsTab(Tab):
-    """The tab of Set-up with the ruler."""
+    """The tab of Set-up with the ruler, which is fitted on request."""
 
     title, id = "Facets", "facets"
     purpose = "Puts people, judges, criteria and systems on one scale, to see who is harsh and what is hard."
 
     def build(self) -> None:
-        RulerBox(self.context, self.task)
-        self.outputs = []
+        with gr.Column(elem_classes="card"):
+            View(el("div", el("h4", "People and judges on one scale"), el("p.note", NOTE)))
+            with gr.Row(elem_classes="actions"):
+                work = gr.Button("Measure", variant="primary", elem_id="facets-measure", scale=0)
+            self.shown = View(elem_id="facets-ruler")
+            with gr.Column(elem_classes="chart"):
+                self.plot = gr.Plot(show_label=False, container=False, elem_id="facets-chart", visible=False)
+        self.on(work.click, self.on_measure, outputs=[self.shown, self.plot], **SLOW)
+
+    def on_measure(self, person: Person, slug: str) -> Iterator[Update]:
+        ruler: Ruler = get_statistic(self.context, person, need_task(slug), FitRuler())
+        if ruler.reason:
+            yield {self.shown: el("p.note", ruler.reason), self.plot: gr.Plot(visible=False)}
+            return
+        # a chart takes the width of its place, and a hidden place has none
+        yield {self.shown: ruler_view(ruler), self.plot: gr.Plot(visible=True)}
+        yield {self.shown: gr.skip(), self.plot: draw_ruler(ruler)}
 
     def load(self, person: Person, slug: str) -> Update:
         return {}

@@ -323,13 +323,7 @@ class Fitted:
         return middle + spread * mean, spread**2 * (post @ NODES**2 - mean**2)
 
 
-def fit(
-    scores: FacetScores,
-    *,
-    partial_credit: bool = False,
-    drift: bool = False,
-    start: Numbers | None = None,
-) -> Fitted:
+def fit(scores: FacetScores, *, partial_credit: bool = False, drift: bool = False) -> Fitted:
     """Fit the model to scores by maximum likelihood with weak priors; ``drift`` adds each person's drift.
 
     Raises
@@ -348,12 +342,8 @@ def fit(
             f"{len(scores.category):,} scores are too many for a ruler; use at most {MOST_RATINGS:,}."
         )
     model = Model(scores, partial_credit=partial_credit, drift=drift)
-    first = model.start()
-    if start is not None:
-        first[: len(start)] = start
-    optimum = scipy.optimize.minimize(
-        model.loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-11, "gtol": 1e-5}
-    )
+    limits = {"maxiter": 500, "ftol": 1e-11, "gtol": 1e-5}
+    optimum = scipy.optimize.minimize(model.loss, model.start(), jac=True, method="L-BFGS-B", options=limits)
     free = np.asarray(optimum.x)
     bread = np.linalg.pinv(_curvature(model, free), hermitian=True)
     each = model.by_document(free)
@@ -362,8 +352,9 @@ def fit(
     return Fitted(model, free, bread @ meat @ bread, -float(optimum.fun), bool(optimum.success))
 
 
-def _curvature(model: Model, free: Numbers, step: float = 1e-4) -> Numbers:
+def _curvature(model: Model, free: Numbers) -> Numbers:
     """Return the second derivatives of the loss, from finite differences of its gradient."""
+    step = 1e-4
     hessian = np.empty((model.size, model.size))
     for p in range(model.size):
         move = np.zeros(model.size)

@@ -207,7 +207,7 @@ class _Coded:
         return values, category
 
     def _order_of_work(self) -> Numbers | None:
-        """Return -.5 to .5 for the order of each person's scores; 0 if no time is known."""
+        """Return -.5 to .5 for the order of each person's scores; None if no score has a time."""
         when = self.table["when"]
         if when.isna().all():
             return None

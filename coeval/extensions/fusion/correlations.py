@@ -136,10 +136,10 @@ def _correlate(
     groups = [instances[name].replace("", None) for name in ("document", "system")]
     measured = correlations(*sides, *(group if group.notna().any() else None for group in groups))
     for level in levels:
-        yield {"criterion": criterion, "judge": judge, "level": level, **_tell(measured.of(level))}
+        yield {"criterion": criterion, "judge": judge, "level": level, **_tell(getattr(measured, level))}
 
 
 def _tell(of_level: LevelCorrelations) -> Mapping[str, object]:
-    values = {method: float(of_level.of(method)) for method in METHODS}
+    values = {method: float(getattr(of_level, method)) for method in METHODS}
     reason = (of_level.pearson.reason or "") if np.isnan(values["pearson"]) else ""
     return {"n": of_level.n, **values, "reason": reason}

@@ -5,23 +5,18 @@ from __future__ import annotations
 import gradio as gr
 
 from coeval.domain import Person
+from coeval.extensions.fusion import assistant_choice
 from coeval.extensions.fusion.correlations import correlate_run
 from coeval.ui.app.agreement.figures import show_table
-from coeval.ui.components.form import Form, read_line
+from coeval.ui.components.form import read_line
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.tabs import MODEL, Panel, Update, need_task
 from coeval.usecases import tasks
-from coeval.usecases.access import Context
-from coeval.usecases.drafting import assistants, model_requests
 from coeval.usecases.drafting.run_settings import RunSettings
 
 
 class FusionBox(Panel):
     """The box with the fusion's plan and assistants, and the option to use neither (the ablation)."""
-
-    def __init__(self, context: Context, task: gr.Dropdown, form: Form) -> None:
-        self.form = form
-        super().__init__(context, task)
 
     def build(self) -> None:
         with gr.Accordion("Fusion: assistants and plan", open=False, elem_id="fusion"):
@@ -62,10 +57,10 @@ class FusionBox(Panel):
 
     async def on_draft(self, person: Person, slug: str, model: str | None, chosen: list[str] | None) -> str:
         settings = RunSettings(model=read_line(model), protocol="fusion", assistants=tuple(chosen or ()))
-        return await model_requests.draft_plan(self.context, person, need_task(slug), settings)
+        return await assistant_choice.draft_plan(self.context, person, need_task(slug), settings)
 
     def update(self, person: Person, slug: str) -> Update:
-        names = assistants.list_assistant_names(self.context, person, slug)
+        names = assistant_choice.list_assistant_names(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         fused = [run.label for run, _, _ in runs if run.params.get("assistants")]
         return {

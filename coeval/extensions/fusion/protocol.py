@@ -11,12 +11,17 @@ from collections.abc import Iterable, Sequence
 
 from coeval.domain import Answer, Ask, Criterion, Instance, Request, Task
 from coeval.errors import InputError, UnreadableAnswerError
-from coeval.llm.assistants import Assistant, describe_assistants, render_assistant_scores
+from coeval.extensions.fusion.assistant_choice import choose_assistants, score_instances
+from coeval.extensions.fusion.assistants import (
+    Assistant,
+    describe_assistants,
+    number_criteria,
+    render_assistant_scores,
+)
 from coeval.llm.prompting.questions import build_object, build_text, render_request
 from coeval.llm.prompting.template_files import (
     JudgeOptions,
     list_criteria,
-    number_criteria,
     render_reference,
     render_sample,
     render_scale,
@@ -71,6 +76,9 @@ class Fusion(Protocol):
     samples = 8
     templates = ("fusion",)
     uses_assistants = True
+
+    choose_assistants = staticmethod(choose_assistants)
+    score_assistants = staticmethod(score_instances)
 
     @staticmethod
     async def draft_plan(

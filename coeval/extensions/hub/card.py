@@ -13,6 +13,7 @@ from coeval.extensions.hub.client import render_head
 from coeval.extensions.hub.content import Content
 from coeval.extensions.hub.study_tables import CONFIGS, TAG, file_of
 from coeval.stats import show_tags
+from coeval.stats.report.agreement import ARM_WORDS, describe_arms
 
 LICENCES: Mapping[str, tuple[str, str]] = {
     "cc-by-4.0": ("Creative Commons Attribution 4.0", "https://creativecommons.org/licenses/by/4.0/"),
@@ -51,16 +52,6 @@ def check_licence(name: str) -> str:
     raise InputError(f"{asked}: choose one of {', '.join(LICENCES)}.")
 
 
-SHOWN = {
-    "assisted": "with the model's draft in view",
-    "blind": "without the draft",
-    "evidence": "with the passages marked that the draft quotes, but without its text",
-    "reasons": "with the draft's evidence in view, but not its conclusion and score",
-    "first": "with the draft in view only after a first score",
-    "undrafted": "without a draft, because none existed yet",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The facts about a study that the Hub shows."""
@@ -80,16 +71,12 @@ class Facts:
     @property
     def shown(self) -> str:
         """Return sentences that say how drafts were shown."""
-        parts = [f"{n:,} {SHOWN[arm]}" for arm, n in sorted(self.content.arms.items())]
-        if not parts:
+        arms = {arm: n for arm in ARM_WORDS if (n := self.content.arms.get(arm))}
+        if not arms:
             return "Nobody has scrutinised the instances yet."
-        planted = (
-            f" {self.content.planted:,} of them were on a draft with a planted error, to measure whether "
-            "people notice it."
-            if self.content.planted
-            else ""
-        )
-        return f"Of {sum(self.content.arms.values()):,} submissions, {', '.join(parts)}.{planted}"
+        n = self.content.planted
+        planted = f" {n:,} of them were on a draft with a planted error, to measure whether people notice it."
+        return f"{describe_arms(arms)}.{planted if n else ''}"
 
     @property
     def people(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -14,10 +13,12 @@ from typing import Any
 
 from coeval.domain import Study
 from coeval.extensions.hub.study_tables import CONFIGS, STUDY, file_of, render_task, write_table
+from coeval.stats.report.agreement import arm_counts
 from coeval.store import Database
 from coeval.store.queries import exports, tasks
 from coeval.store.queries.reports import read
 from coeval.usecases.export import read_standing_study
+from coeval.usecases.reports.task_frames import TaskFrames
 
 EXAMPLES = 5
 """Number of comments that the preview shows word for word."""
@@ -36,9 +37,9 @@ class Content:
     groups: Mapping[str, Sequence[str]]
     """The pseudonyms of the people who judged, by group."""
     arms: Mapping[str, int]
-    """The number of submissions in each arm."""
+    """The number of scores in each arm, as the statistics count them."""
     planted: int
-    """The number of submissions on a draft with a planted error."""
+    """The number of these scores on a draft with a planted error."""
     fields: Sequence[str]
     """The names of the instances' extra columns."""
     comments: Sequence[str] = field(repr=False)
@@ -56,6 +57,7 @@ def write_content(db: Database, slug: str, folder: Path) -> Content:
     study = read_standing_study(db, slug)
     alias = _Aliases(tasks.get_seed(db, study.task.id))
     people = sorted({each.person for each in study.submissions})
+    frames = TaskFrames(study.task).get(db)
     counts = {
         "instances": _write(folder, "instances", _instances(study)),
         "criteria": _write(folder, "criteria", _criteria(study)),
@@ -84,8 +86,8 @@ def write_content(db: Database, slug: str, folder: Path) -> Content:
         study=study,
         counts=counts,
         groups={group: sorted(names) for group, names in sorted(groups.items())},
-        arms=Counter(str(each.arm) for each in study.submissions),
-        planted=sum(bool(each.planted) for each in study.submissions),
+        arms=arm_counts(frames),
+        planted=len(frames.scored) - len(frames.genuine),
         fields=sorted({name for instance in study.instances for name in instance.context}),
         comments=comments,
         naming=_count_naming(comments, people),

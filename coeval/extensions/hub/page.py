@@ -25,7 +25,6 @@ from coeval.extensions.hub.transfer import (
 from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.server.payloads import tell
 from coeval.ui.setup.import_views import refused_view, title_of
 from coeval.ui.tabs import LoadedPanel, Update, more_settings, need_task
 from coeval.usecases.study_import import ImportOptions, ImportReport
@@ -187,7 +186,7 @@ class PublishBox(LoadedPanel):
             target = Target(**self.form.read(values))
             leaving = preview_push(self.context, person, need_task(slug), target)
         except CoevalError as error:
-            return self._show(_refused(error), "", open=False)
+            return self._show(refused_view(error, "Not sent"), "", open=False)
         return self._show(leaving_view(leaving), leaving.digest, open=True)
 
     def on_send(
@@ -199,7 +198,7 @@ class PublishBox(LoadedPanel):
                 self.context, person, need_task(slug), target, confirmed=typed or "", digest=digest or ""
             )
         except CoevalError as error:
-            return {self.note: _refused(error)}
+            return {self.note: refused_view(error, "Not sent")}
         return self._show(sent_view(pushed), "", open=False)
 
     def _show(self, note: Node | None, digest: str, *, open: bool) -> Update:
@@ -239,7 +238,3 @@ def sent_view(pushed: Pushed) -> Node:
         el("p", "To import it again: ", el("code", pushed.address)),
         role="status",
     )
-
-
-def _refused(error: CoevalError) -> Node:
-    return el("div.card.error", el("h4", "Not sent"), el("p", tell(error)), role="alert")

@@ -154,7 +154,7 @@ def _find_cost(
     sample: Sequence[Instance],
     minutes: float | None,
 ) -> Cost:
-    """Return what the ledger says of a run's cost, by repeating its questions from the ledger alone."""
+    """Return a run's cost. Its questions are repeated with answers from the ledger, so no model is called."""
     minutes = None if minutes is None else minutes * UNIT
     try:
         beside = Beside(rebuild_protocol(task, current, run), examples)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coeval.cli.results import Parsers, add_price_options, build_json_option, print_json, read_prices
+from coeval.cli.results import Parsers, add_price_options, build_reporting, print_json, read_prices
 from coeval.extensions.judge.commands_study import add_making, write_whole
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def add_judge(parsers: Parsers) -> None:
     add_making(kinds, parsers.task)
     asking = _build_asking()
     inputs = _build_inputs()
-    report = build_json_option()
+    report = build_reporting()
     run = kinds.add_parser(
         "run", parents=[asking, inputs, report], help="score every output on every criterion"
     )
@@ -117,9 +117,6 @@ def _build_asking() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("judge", type=Path, metavar="judge.json", help="judge file")
     parser.add_argument(
-        "--key", type=Path, metavar="KEY.pub", help="public key that must have signed the file"
-    )
-    parser.add_argument(
         "--ledger", type=Path, default=Path("coeval-ledger.db"), metavar="F.db",
         help="file that saves every answer, so that repeated runs are free (default: coeval-ledger.db)",
     )  # fmt: skip
@@ -172,10 +169,10 @@ def _read_passes(text: str) -> int:
 def _open_judge(options: argparse.Namespace) -> Judge:
     """Load the judge from its file, and print the verdict of its certificate on stderr."""
     from coeval.extensions.judge.certificate.findings import read_verdict
-    from coeval.extensions.judge.model.judge_file import load_judge, read_public_key
+    from coeval.extensions.judge.model.judge_file import load_judge
     from coeval.extensions.judge.runtime.judge import Judge
 
-    file = load_judge(options.judge, read_public_key(options.key) if options.key else "")
+    file = load_judge(options.judge)
     if said := read_verdict(file.certificate):
         print(said, file=sys.stderr)
     return Judge(file)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import csv
-import io
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from coeval.cli.results import (
     add_asked_again_option,
     add_judging_options,
-    build_json_option,
+    build_reporting,
     may_ask,
     print_json,
     read_judging_options,
@@ -35,7 +33,7 @@ RUN: dict[str, Any] = {
 
 def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     """Add these subcommands to ``judge``."""
-    reporting = build_json_option()
+    reporting = build_reporting()
     seal = kinds.add_parser("seal", parents=[task, reporting], help="set documents aside to test the judge")
     seal.add_argument(
         "--share", type=float, default=0.5, help="share of the documents to seal (default: 0.5)"
@@ -74,7 +72,7 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
 
 def _add_taking(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     take = kinds.add_parser(
-        "take", parents=[task, build_json_option()], help="write judge.json",
+        "take", parents=[task, build_reporting()], help="write judge.json",
         description="The options from --preset on describe how a judge with imported scores prompts its model; "
         "other judges do not need them.",
     )  # fmt: skip
@@ -86,9 +84,6 @@ def _add_taking(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser
         help="file to write (default: judge.json)",
     )
     take.add_argument("--force", action="store_true", help="replace the file without asking")
-    take.add_argument(
-        "--sign", type=Path, metavar="KEY", help="sign the file with this private Ed25519 key (SSH or PEM)"
-    )
     take.add_argument("--texts", action="store_true", help="include the texts that `judge check` needs")
     add_judging_options(take)
     take.set_defaults(command=_take)
@@ -96,7 +91,7 @@ def _add_taking(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser
 
 def _add_replacing(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     """Add the audit of a judge, and the bridge to the judge that replaces it."""
-    reporting = build_json_option()
+    reporting = build_reporting()
     audit = kinds.add_parser(
         "audit",
         parents=[task, reporting],
@@ -124,7 +119,7 @@ def _add_replacing(kinds: argparse._SubParsersAction, task: argparse.ArgumentPar
 def _add_examples(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     parser = kinds.add_parser(
         "examples",
-        parents=[task, build_json_option()],
+        parents=[task, build_reporting()],
         help="list corrections that can serve as examples, or draft a run with some of them",
     )
     parser.add_argument("--run", **RUN)
@@ -144,7 +139,7 @@ def _add_examples(kinds: argparse._SubParsersAction, task: argparse.ArgumentPars
 def _add_wording(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     parser = kinds.add_parser(
         "wording",
-        parents=[task, build_json_option()],
+        parents=[task, build_reporting()],
         help="propose a clearer wording from corrections, then accept or reject it",
     )
     parser.add_argument("--run", **RUN)
@@ -263,16 +258,13 @@ def _certify(context: Context, options: argparse.Namespace) -> None:
 
 
 def _print_csv(rows: list[dict[str, Any]], names: tuple[str, ...], out: Path | None = None) -> None:
-    from coeval.safe_csv import safe
+    from coeval.safe_csv import rows_to_csv
 
-    target = io.StringIO()
-    writer = csv.writer(target)
-    writer.writerow(names)
-    writer.writerows([safe(row[name]) for name in names] for row in rows)
+    text = rows_to_csv([names, *([row[name] for name in names] for row in rows)])
     if out:
-        write_whole(out, target.getvalue().encode("utf-8", "backslashreplace"))
+        write_whole(out, text.encode("utf-8", "backslashreplace"))
     else:
-        print(target.getvalue(), end="")
+        print(text, end="")
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -293,7 +285,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def _take(context: Context, options: argparse.Namespace) -> None:
     from coeval.extensions.judge.judge_export import export_judge
-    from coeval.extensions.judge.model.judge_file import parse_judge, sign_judge
+    from coeval.extensions.judge.model.judge_file import parse_judge
 
     _ask_to_replace(options.out, force=options.force, ask=not options.json)
     asks = read_judging_options(options)
@@ -301,12 +293,9 @@ def _take(context: Context, options: argparse.Namespace) -> None:
     content = export_judge(
         context, OPERATOR, options.task, texts=options.texts, asks=asks if stated else None
     )
-    if options.sign:
-        content = sign_judge(content, options.sign)
     write_whole(options.out, content)
     judge = parse_judge(content, options.out.name)
-    signer = judge.signature.key if judge.signature else ""
-    written = {"path": options.out, "judge": judge.name, "hash": judge.hash, "signed_by": signer}
+    written = {"path": options.out, "judge": judge.name, "hash": judge.hash}
     report(options, written, [f"{options.out}: {describe_judge(judge)}"])
 
 
@@ -363,8 +352,6 @@ def _ask_to_replace(path: Path, *, force: bool, ask: bool) -> None:
 
 def describe_judge(judge: JudgeFile) -> str:
     """Return the content of a judge's file in one sentence."""
-    from coeval.extensions.judge.model.verify import fingerprint
-
     opening = judge.certificate.get("opening") if judge.certificate else None
     maps = judge.fitted.calibration.maps if judge.fitted.calibration else {}
     texts = "with their texts" if any(part.sample for part in judge.questions) else "as hashes"
@@ -375,5 +362,4 @@ def describe_judge(judge: JudgeFile) -> str:
         f"{len(judge.labels)} scores by people",
         f"{len(judge.questions)} questions {texts}",
     ]
-    by = f"signed by {fingerprint(judge.signature.key)}" if judge.signature else "not signed"
-    return f"the judge “{judge.name}” with {', '.join(parts)}; {by}. SHA-256 {judge.hash}"
+    return f"the judge “{judge.name}” with {', '.join(parts)}. SHA-256 {judge.hash}"

@@ -18,7 +18,7 @@ from coeval.extensions.judge.queries_wordings import Wording
 from coeval.extensions.judge.seal import get_file_salt, require_seal
 from coeval.extensions.judge.seal_types import Part, Seal
 from coeval.llm.prompting.questions import Example
-from coeval.llm.prompting.template_files import JudgeOptions, find_templates
+from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.protocols.protocol import get_protocol
 from coeval.rules.ballots import same_words
 from coeval.rules.criterion_wording import sharpen_guide
@@ -201,9 +201,7 @@ async def propose_wording(
     criterion: str,
     judge: str = "",
     *,
-    model: str = "",
     max_tokens: int | None = MAX_TOKENS,
-    templates: str = "",
 ) -> Wording:
     """Let the model propose a clearer wording of a criterion from people's corrections on the dev part.
 
@@ -213,7 +211,6 @@ async def propose_wording(
     Args:
         criterion: the criterion's text.
         judge: the label of the corrected run, or "" for the run that annotators see.
-        templates: a folder with your copy of wording.md.
 
     Raises:
         ModelError: no model is set up, it cannot be reached, or its answer is unreadable.
@@ -230,8 +227,8 @@ async def propose_wording(
         still_open = _find_open(db, task, chosen)
     if still_open is not None:
         return still_open
-    named = model or context.settings.model
-    options = JudgeOptions(named, max_tokens=max_tokens, templates=find_templates(templates))
+    model = context.settings.model
+    options = JudgeOptions(model, max_tokens=max_tokens)
     async with build_runner(context, concurrency=1) as runner:
         made = await ask_until_new(
             runner, lambda ask: ask_for_wording(ask, task, chosen, corrections, options, sample=len(before))
@@ -242,7 +239,7 @@ async def propose_wording(
             + (f": {made.why}" if made.why else ".")
         )
     wording = Wording(
-        chosen.id, chosen.text, made.text, made.anchors, made.why, named, proposed_by=person.name
+        chosen.id, chosen.text, made.text, made.anchors, made.why, model, proposed_by=person.name
     )
     with context.store.write() as db:
         # another person may have requested a proposal in the meantime

@@ -85,7 +85,7 @@ def _saved(name: str) -> dict[str, str]:
 
 
 class SuppliedBox(Panel):
-    """Asks for the missing model and preset of an imported judge, and links to the file."""
+    """The fields for an imported judge's missing model and preset, and the link to its judge.json."""
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="judge-supplied") as self.box:
@@ -178,7 +178,10 @@ CLOSED = later(
 
 
 class JudgeTab(StudyTab):
-    """The tab for splitting, learning, certification and export. Researchers can read it; only owners can act."""
+    """The tab for splitting, learning, certification and export.
+
+    Researchers can read it and audit; only owners can change it.
+    """
 
     title, id = later("Judge"), "judge"
     purpose = "Fits a model to people's scores, certifies it on other scores, and exports it as judge.json."

@@ -8,9 +8,9 @@ import gradio as gr
 
 from coeval.domain import Person, Role
 from coeval.extensions.judge.audits import Audit, audit_run, can_draw, draw_by_audit
-from coeval.extensions.judge.certificate.findings import counted
 from coeval.extensions.judge.learning.audit import CriterionAudit, spell_share
 from coeval.extensions.judge.state import JudgeState
+from coeval.stats.estimates import plural
 from coeval.ui.components.view import Node, View, el, scrolling, table, table_of
 from coeval.ui.tabs import Panel, Update, need_task
 
@@ -101,7 +101,7 @@ class AuditBox(Panel):
     def on_draw(self, person: Person, slug: str, run: str | None, labels: float | None) -> Update:
         draw_by_audit(self.context, person, need_task(slug), int(labels or 0), run or "")
         said = (
-            f"{counted(int(labels or 0), 'output')} drawn: people get only these. Sealed outputs are drawn "
+            f"{plural(int(labels or 0), 'output')} drawn: people get only these. Sealed outputs are drawn "
             "evenly, and others mostly if the judge is unsure about them. Set-up, Labelling shows the means that are "
             "corrected for the draw, and ends it."
         )

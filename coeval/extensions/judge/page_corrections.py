@@ -11,7 +11,6 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.extensions.judge import corrections
-from coeval.extensions.judge.certificate.findings import counted
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.corrections import ProposedExample
 from coeval.extensions.judge.deferred_lines import Deferred
@@ -19,6 +18,7 @@ from coeval.extensions.judge.learning.examples import shorten_middle
 from coeval.extensions.judge.queries_wordings import Wording
 from coeval.extensions.judge.state import JudgeState, get_judge_state
 from coeval.rules.ballots import same_words
+from coeval.stats.estimates import plural
 from coeval.ui.components.view import Node, View, el, scrolling, table
 from coeval.ui.tabs import MODEL, Panel, Update, need_task
 from coeval.usecases.drafting.jobs import get_worker, start_job
@@ -90,14 +90,14 @@ def people_view(frozen: FrozenJudge | None, deferred: Deferred | None, asking: A
         )
         return [el("p", said), el("p.note", remedy)]
     left = (
-        f"Of {counted(deferred.judged, 'line')} the judge leaves {deferred.to_people:,} to people; nobody has scored "
+        f"Of {plural(deferred.judged, 'line')} the judge leaves {deferred.to_people:,} to people; nobody has scored "
         f"{len(deferred.lines):,} of these."
     )
     shown: list[Node] = [el("p", left), el("p.note", frozen.fitted.deferral.computed)]
     if asking is not None:
         now = (
             f"Since {asking.asked_at[:16].replace('T', ' ')} UTC the team has only "
-            f"{counted(asking.lines, 'line')} of {counted(asking.instances, 'instance')}: "
+            f"{plural(asking.lines, 'line')} of {plural(asking.instances, 'instance')}: "
             f"{asking.scored:,} scored so far."
         )
         shown.append(el("p.banner", now))
@@ -106,7 +106,7 @@ def people_view(frozen: FrozenJudge | None, deferred: Deferred | None, asking: A
             [line.instance, line.criterion, _number(line.score), _number(line.confidence)]
             for line in deferred.lines[:SHOWN_LINES]
         ]
-        head = f"The list: {counted(len(deferred.lines), 'line')}, the least sure first"
+        head = f"The list: {plural(len(deferred.lines), 'line')}, the least sure first"
         if len(deferred.lines) > SHOWN_LINES:
             head += f" ({SHOWN_LINES} shown; all with judge people --out)"
         grid = table(["Instance", "Criterion", "Judge’s score", "Confidence"], rows)
@@ -157,7 +157,7 @@ class ExamplesBox(Panel):
         self.on(self.take.click, self.on_take, [self.keys, self.run, self.number])
 
     def update(self, state: JudgeState, *, owner: bool) -> Update:
-        """Show the box if the task is sealed, with no examples chosen yet."""
+        """Empty the box, and show it to an owner of a sealed task with a run that was drafted without examples."""
         runs = [run.label for run in state.runs if run.id not in state.with_examples]
         first = next((run.label for run in state.runs if run.shown), None)
         open_to = owner and state.seal is not None and bool(runs)
@@ -222,7 +222,7 @@ class WordingBox(Panel):
         self.on(leave.click, self.on_leave, [self.open])
 
     def update(self, state: JudgeState, *, owner: bool) -> Update:
-        """Show the box if the task is sealed, with the newest open wording."""
+        """Show the box and the newest open wording to an owner of a sealed task with a run and a criterion."""
         runs = [run.label for run in state.runs]
         texts = [criterion.text for criterion in state.criteria]
         open_to = owner and state.seal is not None and bool(runs and texts)

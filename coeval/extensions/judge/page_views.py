@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from coeval.domain import Arm
-from coeval.extensions.judge.certificate.findings import counted, number, spelled
+from coeval.extensions.judge.certificate.findings import number, spelled
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.certificate.html_page import NO_PROMISE, PROMISE
 from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.certification import confirm_opening
 from coeval.extensions.judge.seal_types import Part
 from coeval.extensions.judge.state import JudgeState
+from coeval.stats.estimates import plural
 from coeval.ui.components.view import Node, el, scrolling, table
 
 Cells = list[list[Node | None]]
@@ -31,7 +32,7 @@ def ask_view(n_documents: int, share: float) -> Node:
         "div.banner.warn",
         el(
             "p",
-            f"About {share:.0%} of {counted(n_documents, 'document')} will be sealed. The judge cannot learn "
+            f"About {share:.0%} of {plural(n_documents, 'document')} will be sealed. The judge cannot learn "
             "from them; they only test it. Neither the split nor the share can be changed later.",
         ),
         role="alert",
@@ -47,9 +48,9 @@ def seal_view(state: JudgeState) -> list[Node]:
         el("p.note", NO_PROMISE),
     )
     if state.seal is None:
-        return [el("p", f"Not sealed yet: the task has {counted(state.n_documents, 'document')}."), promise]
+        return [el("p", f"Not sealed yet: the task has {plural(state.n_documents, 'document')}."), promise]
     said = (
-        f"{counted(state.documents[Part.DEV], 'document')} to fit on and {state.documents[Part.CERTIFICATE]:,} sealed, "
+        f"{plural(state.documents[Part.DEV], 'document')} to fit on and {state.documents[Part.CERTIFICATE]:,} sealed, "
         f"a share of {state.seal.share:.0%}: split for good on {state.seal.sealed_at[:10]} by {state.seal.sealed_by}."
     )
     shown: list[Node] = [el("p", said)]
@@ -58,7 +59,7 @@ def seal_view(state: JudgeState) -> list[Node]:
         shown.append(
             el(
                 "p.note",
-                (f"{counted(new, 'document')} imported since: the next step assigns each to a part."),
+                (f"{plural(new, 'document')} imported since: the next step assigns each to a part."),
             )
         )
     order = list(ARMS)
@@ -94,8 +95,8 @@ def learned_view(frozen: FrozenJudge | None, fitted_at: str) -> list[Node]:
     dev = frozen.dev
     lean = ", with the draft in view" if dev.leaned else ""
     rest = (
-        f"From {counted(dev.scores, 'score')} by {counted(dev.people, 'person', 'people')} of "
-        f"{counted(dev.documents, 'document')} to fit on ({dev.arms}{lean}); frozen on "
+        f"From {plural(dev.scores, 'score')} by {plural(dev.people, 'person', 'people')} of "
+        f"{plural(dev.documents, 'document')} to fit on ({dev.arms}{lean}); frozen on "
         f"{fitted_at[:16].replace('T', ' ')} UTC."
     )
     kept = (
@@ -147,21 +148,21 @@ def _tried_view(frozen: FrozenJudge) -> Node:
     names = ["Step", "Candidate", "Criterion", "Gain", "p", "Outcome"]
     return el(
         "details",
-        el("summary", f"All comparisons tried: {counted(len(frozen.tried), 'comparison')}"),
+        el("summary", f"All comparisons tried: {plural(len(frozen.tried), 'comparison')}"),
         el("p.note", note),
         scrolling("All comparisons", table(names, rows)),
     )
 
 
 def opening_view(state: JudgeState) -> list[Node]:
-    """Return the number of openings, and the text that confirms the next one."""
+    """Return a view of the earlier openings, with the text that confirms the next one."""
     times = len(state.openings)
     if state.frozen is None:
         return [el("p", "Learn first: only a frozen judge can be certified.")]
     told = (
         "The seal has not been opened yet."
         if not times
-        else f"The seal was opened {counted(times, 'time')} before."
+        else f"The seal was opened {plural(times, 'time')} before."
     )
     shown: list[Node] = [
         el(

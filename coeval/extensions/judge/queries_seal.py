@@ -220,14 +220,17 @@ ASKED = f"""
 LEFT JOIN (SELECT {DOCUMENT} AS document, min(l.asked_at) AS asked_at FROM asked_line l
   JOIN instance i ON i.id = l.instance WHERE l.task = :task GROUP BY 1) k ON k.document = p.document
 """
-"""Joins the time since which people were asked for lines of a document. Their later scores are not labels: the lines
-were chosen because the judge is uncertain about them, so they would make the judge look worse than it is, and better
-on the rest.
+"""Joins the time when people were first asked for lines of a document. Their later scores are not labels: the
+lines were chosen because the judge is uncertain about them, so they would make the judge look worse than it
+is, and better on the rest.
 """
 
 
 def before_asking(alias: str) -> str:
-    """Return the condition for scores from before people were asked. Without a time, the import's time counts."""
+    """Return the SQL condition for scores from before people were asked.
+
+    A score without a time has the time of its import.
+    """
     imported = f"(SELECT b.started_at FROM import_batch b WHERE b.id = {alias}.import_batch)"
     return f"(k.asked_at IS NULL OR coalesce({alias}.submitted_at, {imported}) < k.asked_at)"
 

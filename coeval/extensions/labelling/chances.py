@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from coeval.stats.clusters import Clusters, bounded_interval, parse_clusters
-from coeval.stats.estimates import Estimate, t_limits
+from coeval.stats.estimates import CONFIDENCE, Estimate, t_limits
 from coeval.stats.rating_matrix import Numbers
 
 UNIFORM, ACTIVE = "uniform", "active"
@@ -184,7 +184,6 @@ def drawn_mean(
     *,
     clusters: Any = None,
     scale: tuple[float, float] | None = None,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return the mean of all items from labels with known probabilities, corrected with the judge's scores.
 
@@ -206,13 +205,11 @@ def drawn_mean(
     sampling).
     """
     sample = _read(y, judged, chance, counted, clusters)
-    estimate = _as_estimate(_estimate(*sample), sample, confidence)
+    estimate = _as_estimate(_estimate(*sample), sample)
     if scale is None or not estimate.defined:
         return estimate
     inside = float(np.clip(estimate, *scale))
-    spread = bounded_interval(
-        inside, estimate.se, estimate.clusters, estimate.clusters - 1, scale, confidence=confidence
-    )
+    spread = bounded_interval(inside, estimate.se, estimate.clusters, estimate.clusters - 1, scale)
     return estimate.having(ci_low=min(spread["ci_low"], estimate), ci_high=max(spread["ci_high"], estimate))
 
 
@@ -232,14 +229,14 @@ def _read(
     return score, f, pi, labelled, parse_clusters(clusters, len(score))
 
 
-def _as_estimate(drawn: Drawn, sample: tuple[Any, ...], confidence: float) -> Estimate:
+def _as_estimate(drawn: Drawn, sample: tuple[Any, ...]) -> Estimate:
     score, _, _, labelled, clusters = sample
     counts: dict[str, Any] = {
         "n": drawn.labels,
         "n_items": len(score),
         "clusters": drawn.labelled_clusters,
         "resampled": clusters.kind,
-        "confidence": confidence,
+        "confidence": CONFIDENCE,
         "interval_kind": f"labels with known probabilities, t over {clusters.kind} with labels",
     }
     if drawn.labelled_clusters < FEWEST:
@@ -252,14 +249,13 @@ def _as_estimate(drawn: Drawn, sample: tuple[Any, ...], confidence: float) -> Es
         variance = (drawn.labels * variance + reach**2 / drawn.labels) / (drawn.labels + 4)
     se = float(np.sqrt(variance))
     return Estimate(
-        drawn.value, **t_limits(drawn.value, se, n - 1, confidence), slope=drawn.slope,
+        drawn.value, **t_limits(drawn.value, se, n - 1), slope=drawn.slope,
         plain=float(score[labelled].mean()), **counts,
     )  # fmt: skip
 
 
 def drawn_difference(
-    y: Any, judged: Any, chance: Any, counted: Any, first: Any, second: Any, *, clusters: Any = None,
-    confidence: float = 0.95,
+    y: Any, judged: Any, chance: Any, counted: Any, first: Any, second: Any, *, clusters: Any = None
 ) -> Estimate:  # fmt: skip
     """Return the mean of the items ``first`` minus the mean of the items ``second``; documents may contain both."""
     score, f, pi, labelled, codes = _read(y, judged, chance, counted, clusters)
@@ -281,4 +277,4 @@ def drawn_difference(
         len(np.unique(codes.code[compared])),
         (a.slope + b.slope) / 2,
     )
-    return _as_estimate(joined, (score, f, pi, compared, codes), confidence)
+    return _as_estimate(joined, (score, f, pi, compared, codes))

@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from coeval.stats.clusters import Clusters, join_clusters
-from coeval.stats.estimates import Estimate, t_limits
+from coeval.stats.estimates import CONFIDENCE, Estimate, t_limits, t_quantile
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 LEAST_SKILL = 0.1
@@ -87,7 +87,6 @@ def corrected_share(
     *,
     clusters: Any = None,
     clusters_new: Any = None,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return the share of new items that people would pass, from a judge with known sensitivity and specificity.
 
@@ -122,7 +121,7 @@ def corrected_share(
     passed, failed = int(y.sum()), int((~y).sum())
     counts = sample.counts | {
         "n_pass": passed,
-        "confidence": confidence,
+        "confidence": CONFIDENCE,
         "interval_kind": "Fieller, smoothed rates, labels and new items, t over clusters with labels",
     }
     if sample.problem:
@@ -143,7 +142,7 @@ def corrected_share(
         )
     value = float(np.clip((p + q0 - 1) / (q1 + q0 - 1), 0, 1)) if q1 + q0 > 1 else float("nan")
     effect = _design_effect(sample, y, f, value)
-    t = float(scipy.special.stdtrit(sample.own.n - 1, (1 + confidence) / 2))
+    t = float(t_quantile(sample.own.n - 1))
     shares = _fieller_shares(p, len(sample.new), (sens, of_sens), (spec, of_spec), t * t * effect)
     low, high = min([value, *shares]), max([value, *shares])
     return Estimate(value, ci_low=low, ci_high=high, design_effect=effect, **counts)
@@ -188,7 +187,6 @@ def corrected_mean(
     clusters_new: Any = None,
     replicates: int = 400,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Return the mean score that people would give new items, from the judge's misclassification matrix.
 
@@ -215,7 +213,7 @@ def corrected_mean(
     worth = scale if cut is None else (scale >= cut).astype(float)
     counts = sample.counts | {
         "replicates": replicates,
-        "confidence": confidence,
+        "confidence": CONFIDENCE,
         "interval_kind": "bootstrap of labels and new items over clusters, t",
     }
     if sample.problem:
@@ -234,7 +232,7 @@ def corrected_mean(
     solved = _true_shares(sample, (true, said, of_new), len(scale), replicates, seed)
     means = solved @ worth
     value, se = float(means[0]), float(means[1:].std(ddof=1))
-    spread = t_limits(value, se, sample.own.n - 1, confidence)
+    spread = t_limits(value, se, sample.own.n - 1)
     return Estimate(
         value,
         ci_low=float(np.maximum(worth.min(), spread["ci_low"])),
@@ -282,7 +280,7 @@ FEWEST_LABELS = 5
 
 def check_carrying(
     truth: Any, judged: Any, systems: Sequence[Any], points: Sequence[float], *, cut: float | None = None,
-    clusters: Any = None, replicates: int = 100,
+    clusters: Any = None,
 ) -> Carrying | None:  # fmt: skip
     """Return how well corrections from some systems work on another; None with fewer than three labelled systems.
 
@@ -301,7 +299,7 @@ def check_carrying(
             continue
         corrected = corrected_mean(
             y[rest], f[rest], f[mine], points, cut=cut, clusters=[document[k] for k in rest],
-            clusters_new=[document[k] for k in np.flatnonzero(mine)], replicates=replicates,
+            clusters_new=[document[k] for k in np.flatnonzero(mine)], replicates=100,
         )  # fmt: skip
         if corrected.defined:
             # both sides use the same items, so they share about half of their spread
@@ -315,7 +313,7 @@ def widen(value: Estimate, carrying: Carrying | None, low: float, high: float) -
     """Widen an estimate's interval by the error of corrections between systems."""
     if carrying is None or not value.defined or not carrying.spread > 0:
         return value
-    t = float(scipy.special.stdtrit(carrying.systems - 1, (1 + value.details.get("confidence", 0.95)) / 2))
+    t = float(t_quantile(carrying.systems - 1))
     sides = [abs(side - float(value)) for side in value.ci]
     below, above = (float(np.hypot(side, t * carrying.spread)) for side in sides)
     return value.having(
@@ -377,14 +375,14 @@ def _fitted_rows(counts: Numbers) -> Numbers:
     return np.diff(np.hstack([np.zeros((k, 1)), below, np.ones((k, 1))]), axis=1)
 
 
-def solve_shares(matrices: Numbers, shares: Numbers, steps: int = 300) -> Numbers:
+def solve_shares(matrices: Numbers, shares: Numbers) -> Numbers:
     """Return the true shares that explain the judge's shares best, found by expectation-maximisation.
 
-    >>> solve_shares(np.array([[[0.9, 0.1], [0.2, 0.8]]]), np.array([[0.55, 0.45]]), steps=2000).round(3)
+    >>> solve_shares(np.array([[[0.9, 0.1], [0.2, 0.8]]]), np.array([[0.55, 0.45]])).round(3)
     array([[0.5, 0.5]])
     """
     solved = np.full(shares.shape, 1 / shares.shape[1])
-    for _ in range(steps):
+    for _ in range(300):
         mixed = np.einsum("bk,bkj->bj", solved, matrices)
         solved = solved * np.einsum("bkj,bj->bk", matrices, shares / np.maximum(mixed, 1e-12))
         solved /= solved.sum(axis=1, keepdims=True)

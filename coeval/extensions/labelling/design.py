@@ -24,9 +24,9 @@ from coeval.extensions.labelling.chances import (
     drawn_mean,
     places,
 )
-from coeval.extensions.labelling.study_units import EVERYTHING, list_units, tell
+from coeval.extensions.labelling.study_units import EVERYTHING, list_units
 from coeval.rules.arms import draw_share
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, tell_estimate
 from coeval.stats.frames import StudyFrames
 from coeval.store import Database
 from coeval.store.queries import assignments, criteria, teams
@@ -288,4 +288,4 @@ def tell_labelling(labelling: Labelling) -> Iterator[str]:
     if labelling.out_of_order:
         yield f"{labelling.out_of_order:,} labels do not count yet: an instance before them in the order has no label."
     for row in labelling.rows:
-        yield f"{row.criterion[:50]}, {row.what}: {tell(row.value)}"
+        yield f"{row.criterion[:50]}, {row.what}: {tell_estimate(row.value)}"

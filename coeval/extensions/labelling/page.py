@@ -24,8 +24,8 @@ from coeval.extensions.labelling.study_units import (
     CorrectedStudy,
     CorrectedSystem,
     CorrectSystems,
-    tell,
 )
+from coeval.stats.estimates import tell_estimate
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node, View, el, scrolling, table, table_of
 from coeval.ui.tabs import Panel, Tab, Update, need_task
@@ -79,8 +79,8 @@ def corrected_view(corrected: CorrectedStudy) -> Node:
         "System": lambda row: row.system,
         "Criterion": lambda row: row.criterion,
         "Judge": lambda row: f"{row.judged:.2f}",
-        "Corrected": lambda row: tell(row.corrected),
-        "People": lambda row: tell(row.people),
+        "Corrected": lambda row: tell_estimate(row.corrected),
+        "People": lambda row: tell_estimate(row.people),
         "Judged": lambda row: f"{row.n:,}",
         "Labels": lambda row: f"{row.labels:,}",
     }
@@ -101,7 +101,7 @@ def draw_systems(drawn: list[CorrectedSystem], corrected: CorrectedStudy) -> Any
         rows += [
             {"label": label, "series": "judge", "value": system.judged, "low": np.nan, "high": np.nan, "about": ""},
             {"label": label, "series": "corrected", "value": float(system.corrected), "low": low, "high": high,
-             "about": tell(system.corrected)},
+             "about": tell_estimate(system.corrected)},
         ]  # fmt: skip
     what = "mean score" if corrected.cut is None else f"share at or above {corrected.cut:g}"
     return charts.pairs(
@@ -161,7 +161,7 @@ def means_view(labelling: Labelling) -> Node:
         lines.append(
             f"{labelling.out_of_order:,} labels do not count yet: an instance before them has no label."
         )
-    rows = [[row.criterion, row.what, tell(row.value)] for row in labelling.rows]
+    rows = [[row.criterion, row.what, tell_estimate(row.value)] for row in labelling.rows]
     grid = table(["Criterion", "Of", "Value"], rows)
     shown = scrolling("Means with known probabilities", grid)
     return el("div", *(el("p", line) for line in lines), shown)

@@ -171,19 +171,8 @@ def tell_systems(corrected: CorrectedStudy) -> Iterator[str]:
     yield f"{corrected.task}: {what}, from {corrected.basis}"
     for row in corrected.systems:
         yield (
-            f"{row.system}, {row.criterion[:50]}: judge {row.judged:.2f}; corrected {tell(row.corrected)}; "
-            f"people {tell(row.people)} ({row.n:,} judged, "
+            f"{row.system}, {row.criterion[:50]}: judge {row.judged:.2f}; corrected {tell_estimate(row.corrected)}; "
+            f"people {tell_estimate(row.people)} ({row.n:,} judged, "
             f"{row.labels:,} labels of other systems)"
         )
     yield f"Corrected assumes: {ERRORS}"
-
-
-def tell(value: Estimate) -> str:
-    """Return an estimate with its interval, or the reason why there is none.
-
-    >>> tell(Estimate(0.5, ci_low=0.4, ci_high=0.61)), tell(Estimate.undefined("nobody scored"))
-    ('0.50 [0.40, 0.61]', 'undefined (nobody scored)')
-    """
-    if not value.defined:
-        return f"undefined ({value.reason})"
-    return f"{value:.2f}" if np.isnan(value.ci[0]) else tell_estimate(value)

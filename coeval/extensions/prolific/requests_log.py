@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from coeval.extensions.prolific.api import (
     UnansweredError,
 )
 from coeval.extensions.prolific.queries import STANDING, UNSETTLED, Asked, Kind, Outcome
-from coeval.safe_csv import safe
+from coeval.safe_csv import rows_to_csv
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.crowd.entry import require_plan
 
@@ -248,18 +246,15 @@ def list_asked(context: Context, person: Person, slug: str) -> list[Asked]:
 @use_case(OWNERS)
 def export_asked(context: Context, person: Person, slug: str) -> str:
     """Export the requests to Prolific as CSV, with one row per submission, study or person."""
-    target = io.StringIO()
-    writer = csv.writer(target)
-    writer.writerow(COLUMNS)
+    rows: list[list[object]] = [[*COLUMNS]]
     for request in list_asked(context, person, slug):
         for item in request.items:
-            cells = [
+            rows.append([
                 request.id, request.asked_at, request.asked_by, str(request.kind), request.study, item.subject,
                 item.who, say_money(item.amount), request.currency, str(request.outcome), request.answered_at,
                 request.remote, request.note, request.answer,
-            ]  # fmt: skip
-            writer.writerow([safe(cell) for cell in cells])
-    return target.getvalue()
+            ])  # fmt: skip
+    return rows_to_csv(rows)
 
 
 # Look up the results of unanswered requests, which are never sent again.

@@ -185,13 +185,12 @@ def review(
     *,
     category: str = "",
     message: str = "",
-    suggested: bool = False,
     dry_run: bool = True,
 ) -> Report:
     """Approve, reject or ask to return submissions, and record the evidence for each.
 
-    ``suggested`` selects all submissions without a warning that await review, for approvals only. Only submissions
-    that await review can be approved or rejected. If Prolific refuses one, the others are still processed.
+    Only submissions that await review can be approved or rejected. If Prolific refuses one, the others are still
+    processed.
 
     Raises:
         InputError: no submission is chosen, or a rejection lacks a required detail; nothing was sent.
@@ -200,18 +199,11 @@ def review(
         check_rejection(category, message)
     if verdict is Verdict.RETURN and not 1 <= len(message.strip()) <= MAX_REASON:
         raise InputError("Tell the person why to return the submission: Prolific forwards the message.")
-    if suggested and verdict is not Verdict.APPROVE:
-        raise InputError("Only approvals can use “all suggested”: choose the submissions instead.")
-    if suggested and any(submissions):
-        raise InputError("Choose either named submissions or all suggested ones, not both.")
     with open_desk(context, person, slug) as desk:
         live = read_live(desk)
-        chosen = (
-            [entry for entry in live.entries if entry.suggested] if suggested else live.choose(submissions)
-        )
         acts: list[Act] = []
         left: list[Line] = []
-        for entry in chosen:
+        for entry in live.choose(submissions):
             obstacle = _find_obstacle(live, entry, verdict, category)
             if obstacle:
                 left.append(Line(_name(entry), obstacle, failed=True))

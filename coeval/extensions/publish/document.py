@@ -13,8 +13,66 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from coeval.extensions.publish.words import list_words
-from coeval.language import get_spoken
+from coeval.language import get_spoken, tr
+
+
+def list_words() -> dict[str, str]:
+    """Return every text of the page by its name; the browser fills in the {names}."""
+    return {
+        "question": tr("Question"),
+        "trust": tr("Can these scores be trusted?"),
+        "figures": tr("Figures"),
+        "items": tr("Items"),
+        "drafts": tr("What the drafts did"),
+        "drafts_note": tr("Computed for all scores of the study."),
+        "no_drafts": tr("Nobody saw a draft."),
+        "methods": tr("Methods"),
+        "files": tr("Files to save"),
+        "choose": tr("Leave out people, criteria or systems"),
+        "noscript": tr("The figures and items need a browser that runs scripts. Nothing is loaded or sent."),
+        "made": tr("Made with CoEval. This file loads nothing and sends nothing."),
+        "skip": tr("Skip to the figures"),
+        "nothing_out": tr("All scores count."),
+        "left_out": tr("Left out: {names}. The figures below are computed without them."),
+        "alpha_mean": tr("Alpha, mean of the criteria"),
+        "alpha_pooled": tr("Alpha, all scores pooled"),
+        "scores_all": tr("ordinal, all scores"),
+        "scores_unaided": tr("ordinal, scores without the draft"),
+        "units_scores": tr("{ratings} scores of {units} units"),
+        "people_items": tr("{people} people, {items} items"),
+        "undefined": tr("undefined"),
+        "criteria": tr("Criteria"),
+        "criterion": tr("Criterion"),
+        "systems": tr("Systems"),
+        "system": tr("System"),
+        "people": tr("People"),
+        "alpha_interval": tr("Alpha [95% interval]"),
+        "mean_interval": tr("Mean [95% interval]"),
+        "units": tr("Units"),
+        "scores": tr("Scores"),
+        "find": tr("Find"),
+        "filter": tr("Show"),
+        "sort": tr("Sort"),
+        "all_systems": tr("All systems"),
+        "all_items": tr("All items"),
+        "disagree": tr("2 points apart or more"),
+        "by_order": tr("As imported"),
+        "by_range": tr("Largest disagreement first"),
+        "by_mean": tr("Highest mean first"),
+        "items_shown": tr("{n} of {of} items"),
+        "more": tr("Show more"),
+        "unscored": tr("not scored"),
+        "mean_range": tr("mean {mean}, at most {range} apart"),
+        "link": tr("Link to this item"),
+        "draft": tr("Draft"),
+        "scores_of": tr("Scores of {id}"),
+        "draft_of": tr("Draft: {criterion}"),
+        "conclusion": tr("Conclusion"),
+        "score": tr("Score"),
+        "evidence": tr("Evidence"),
+        "comments": tr("Comments and reasons"),
+    }
+
 
 HERE = Path(__file__).parent / "file"
 SCRIPTS = ("student", "agreement", "figures", "elements", "items", "page")
@@ -35,7 +93,7 @@ class Published:
 def build_files(content: Mapping[str, Any], stem: str) -> dict[str, str]:
     """Return the page, and the script with its data if they are too large for one file.
 
-    The texts of the page are in the language that is spoken.
+    The texts of the page are in the current language.
 
     Args:
         content: the ``task``, its ``report``, the ``methods`` in Markdown, and the ``data`` of the figures.

@@ -17,7 +17,7 @@ from coeval.ui.app.downloads import open_spooled, send_file
 from coeval.ui.components.view import View, el
 from coeval.ui.server.identity import get_person
 from coeval.ui.server.plain_pages import HELP
-from coeval.ui.tabs import Panel, Update, more_settings, need_task
+from coeval.ui.tabs import LoadedPanel, Update, more_settings, need_task
 from coeval.usecases.access import Context
 
 EXAMPLE = HELP / "example.html"
@@ -27,7 +27,7 @@ APART = {"Content-Security-Policy": "sandbox allow-scripts allow-downloads; fram
 """The page of a study is shown apart from the app: its script could not use the owner's session."""
 
 
-class PublishBox(Panel):
+class PublishBox(LoadedPanel):
     """The choice of what leaves, what that is, and the link to the file; only owners see it."""
 
     def build(self) -> None:
@@ -48,7 +48,6 @@ class PublishBox(Panel):
         self.on(look.click, self.on_look, fields, [self.shown])
         for field in fields:
             self.on(field.input, self.on_change, outputs=[self.shown])
-        self.on(self.task.change, self.load)
 
     def load(self, person: Person, slug: str) -> Update:
         visible = person.role is Role.OWNER and bool(slug)

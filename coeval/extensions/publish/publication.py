@@ -26,7 +26,7 @@ from coeval.usecases.reports.statistics import EVERY, get_reading, get_report
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What an owner lets leave; scores, criteria, systems and the names of items always do."""
+    """The optional content of a published file; scores, criteria, systems and item names are always in it."""
 
     texts: bool = True
     """The inputs and outputs, and the lines of the drafts, which quote them."""

@@ -7,7 +7,7 @@ from coeval.extending import Extension
 extension = Extension(
     name="replication",
     title="Replication",
-    formats=("released_study:FORMAT",),
+    formats=("released_study:FORMAT", "wide_answers:FORMAT"),
     exports=("person_files:FORMAT",),
     commands=("commands:add_replicate",),
     help=(("For analysts", "replicate.md"),),

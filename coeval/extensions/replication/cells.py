@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
+from coeval.datasets.text import parse_number
 from coeval.errors import InputError
 from coeval.safe_csv import to_csv
 from coeval.stats import Table, tables_markdown
@@ -133,7 +133,7 @@ def load_printed(path: Path) -> dict[tuple[str, str, str, str], float]:
     printed: dict[tuple[str, str, str, str], float] = {}
     for line, row in enumerate(rows, start=2):
         study, table, name, column = ((row[key] or "").strip() for key in COLUMNS[:4])
-        value = _number(row["printed"])
+        value = parse_number(row["printed"] or "")
         if value is None:
             raise InputError(
                 f"{path.name}, line {line}: '{row['printed']}' is not a number; write a number such as "
@@ -152,17 +152,7 @@ def load_published(name: str) -> dict[tuple[str, str, str, str], float]:
     return load_printed(Path(__file__).with_name(f"printed_{name}.csv"))
 
 
-def _number(text: object) -> float | None:
-    try:
-        value = float(str(text).strip())
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def alike(
-    cells: Sequence[Cell], key: Callable[[Cell], object], within: float = DEFAULT
-) -> list[tuple[str, str]]:
+def alike(cells: Sequence[Cell], key: Callable[[Cell], object]) -> list[tuple[str, str]]:
     """Return rows whose printed values are our values of another row: (printed name, name in the files).
 
     Parameters
@@ -177,19 +167,17 @@ def alike(
     for rows in tables.values():
         for name, values in rows.items():
             printed = {column: cell.printed for column, cell in values.items() if cell.printed is not None}
-            if len(printed) < 2 or _fits(values, printed, within):
+            if len(printed) < 2 or _fits(values, printed):
                 continue
             renamed += [
-                (name, other)
-                for other, theirs in rows.items()
-                if other != name and _fits(theirs, printed, within)
+                (name, other) for other, theirs in rows.items() if other != name and _fits(theirs, printed)
             ]
     return renamed
 
 
-def _fits(row: Mapping[str, Cell], printed: Mapping[str, float], within: float) -> bool:
+def _fits(row: Mapping[str, Cell], printed: Mapping[str, float]) -> bool:
     return all(
-        column in row and abs((row[column].ours or 0.0) - value) <= within
+        column in row and abs((row[column].ours or 0.0) - value) <= DEFAULT
         for column, value in printed.items()
     )
 
@@ -250,7 +238,7 @@ def _page(replication: Replication) -> str:
 
 
 def _lines(replication: Replication) -> Iterator[str]:
-    yield f"# {replication.title}, computed anew\n"
+    yield f"# {replication.title}, computed again\n"
     yield summarise(replication) + "\n"
     yield "A cell is equal if it differs from the printed value by at most .006, or by no more than its rounding.\n"
     yield from (f"- {note}" for note in replication.notes)

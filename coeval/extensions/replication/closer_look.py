@@ -182,7 +182,7 @@ def _cells(ratings: Ratings) -> Iterator[Cell]:
     )
     for level, words in LEVELS.items():
         for method, name in METHODS.items():
-            value = levels.of(level).of(method)
+            value = getattr(getattr(levels, level), method)
             reason = f"{len(ratings.table)} responses, {words}" + (
                 f"; {value.reason}" if value.reason else ""
             )
@@ -261,7 +261,7 @@ def _find_same_rows(replication: Replication) -> None:
 
 def _find_readings(replication: Replication, path: Path) -> None:
     """Add how many released answers our rules read as their recorded rating, and the answers that differ."""
-    answers = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    answers = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     rows = []
     for answer in answers:
         ours = read_released_rating(answer["text"], answer["scale"], answer["attribute"])

@@ -13,13 +13,132 @@ import numpy as np
 import pandas as pd
 
 from coeval.errors import InputError
-from coeval.extensions.replication.arm_correlations import contrast_correlations, contrast_people
 from coeval.extensions.replication.cells import Cell, Replication, load_published
 from coeval.extensions.replication.esa_campaigns import read_campaigns
-from coeval.stats import Estimate, correlations, krippendorff_alpha
+from coeval.stats import correlations, krippendorff_alpha
 from coeval.stats.arm_contrasts import Arms, Contrast, contrast_means
-from coeval.stats.clusters import PEOPLE, Clusters, sums_interval
+from coeval.stats.clusters import PEOPLE, Clusters, OfSums, gap_of, ratio_of, sums_interval
+from coeval.stats.estimates import Estimate, t_limits
 from coeval.stats.frames import ASSISTED, BLIND
+from coeval.stats.judges.vector_correlation import correlate
+from coeval.stats.rating_matrix import Numbers
+
+ARMS = Arms()
+FEWEST = 5
+"""The smallest number of scores for a person's own correlation."""
+
+
+def contrast_correlations(rows: pd.DataFrame, x: str, y: str) -> Contrast:
+    """Return the difference of Pearson's r between two arms: the mean over criteria, jackknifed over clusters.
+
+    Parameters
+    ----------
+    rows : ``arm``, ``cluster``, the columns, and ``criterion`` if there are several: one row per unit and arm.
+
+    >>> rows = pd.DataFrame({"arm": ["assisted"] * 4 + ["blind"] * 4, "cluster": [0, 1, 2, 3] * 2,
+    ...                      "x": [1, 2, 3, 4, 1, 2, 3, 4], "y": [1, 2, 3, 4, 4, 3, 2, 1]})
+    >>> float(contrast_correlations(rows, "x", "y").difference)
+    2.0
+    """
+    pairs = rows[rows["arm"].isin((ARMS.shown, ARMS.other))].dropna(subset=[x, y])
+    if not len(pairs):
+        return Contrast.undefined("these arms have no measured values")
+    cluster = Clusters(pd.factorize(pairs["cluster"])[0], ARMS.kind)
+    names = pairs["criterion"] if "criterion" in pairs else pd.Series(0, pairs.index)
+    blocks, counts = [], []
+    for criterion in names.unique():
+        of_criterion = (names == criterion).to_numpy()
+        for arm in (ARMS.shown, ARMS.other):
+            kept = of_criterion & (pairs["arm"] == arm).to_numpy()
+            a, b = (pairs[name].to_numpy(dtype=float) for name in (x, y))
+            # centred, so that sums of squares keep their precision
+            a, b = (np.where(kept, side - side[kept].mean() if kept.any() else 0.0, 0.0) for side in (a, b))
+            blocks.append(np.column_stack([kept, a, b, a * a, b * b, a * b]))
+            counts.append(int(kept.sum()))
+    sums = cluster.sums(np.hstack(blocks))
+    values: list[Estimate] = []
+    of: list[OfSums] = [
+        lambda table: _mean_known(_pearsons(table)[:, ::2] - _pearsons(table)[:, 1::2]),
+        lambda table: _mean_known(_pearsons(table)[:, ::2]),
+        lambda table: _mean_known(_pearsons(table)[:, 1::2]),
+    ]
+    for statistic in of:
+        point = float(statistic(sums.sum(axis=0)[None, :])[0])
+        if math.isnan(point):
+            return Contrast.undefined("the scores of an arm are all the same, or too few")
+        values.append(Estimate(point, **sums_interval(sums, statistic, ARMS.kind)))
+    n = {"n_shown": sum(counts[::2]), "n_other": sum(counts[1::2])}
+    return Contrast(values[0].having(**n), values[1], values[2])
+
+
+def _pearsons(rows: Numbers) -> Numbers:
+    """Return replicates x blocks: Pearson's r from the sums of each block."""
+    n, a, b, aa, bb, ab = np.moveaxis(rows.reshape(len(rows), -1, 6), 2, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (aa - a * a / n) * (bb - b * b / n)
+        return np.asarray((ab - a * b / n) / np.sqrt(np.where(spread > 1e-9, spread, np.nan)))
+
+
+def _mean_known(values: Numbers) -> Numbers:
+    """Return the mean of each row over its defined values; nan if it has none."""
+    there = ~np.isnan(values)
+    means = np.full(len(values), np.nan)
+    np.divide(np.where(there, values, 0.0).sum(axis=1), there.sum(axis=1), out=means, where=there.any(axis=1))
+    return means
+
+
+def contrast_people(rows: pd.DataFrame, column: str) -> Contrast:
+    """Return how much the mean correlation of people's scores with a column differs between two arms.
+
+    People with both arms are compared with themselves (paired t). If fewer than two have both, Welch's t compares
+    people.
+    """
+    scored = rows[rows["arm"].isin((ARMS.shown, ARMS.other))].dropna(subset=["score", column])
+    by_arm: dict[str, dict[Any, float]] = {ARMS.shown: {}, ARMS.other: {}}
+    for key, part in scored.groupby(["annotator", "arm"], observed=True):
+        name, arm = key[0], str(key[1])
+        if len(part) < FEWEST:
+            continue
+        r = correlate(part["score"].to_numpy(dtype=float), part[column].to_numpy(dtype=float), "spearman")
+        if not np.isnan(r):
+            by_arm[arm][name] = r
+    in_both = [name for name in by_arm[ARMS.shown] if name in by_arm[ARMS.other]]
+    sides = [
+        np.array([of_arm[name] for name in (in_both if len(in_both) > 1 else of_arm)])
+        for of_arm in (by_arm[ARMS.shown], by_arm[ARMS.other])
+    ]
+    if min(map(len, sides)) < 2:
+        return Contrast.undefined(f"fewer than two people have {FEWEST} scores that differ in each arm")
+    means = [float(side.mean()) for side in sides]
+    if len(in_both) > 1:
+        gaps = sides[0] - sides[1]
+        spread = t_limits(float(gaps.mean()), float(gaps.std(ddof=1)) / math.sqrt(len(gaps)), len(gaps) - 1)
+        low, high = spread["ci_low"], spread["ci_high"]
+        how = "Student's t over people's own differences"
+    else:
+        low, high = _welch(sides[0], sides[1])
+        how = "Welch's t over people"
+    details = {"ci_low": low, "ci_high": high, "interval_kind": how, "resampled": PEOPLE}
+    difference = Estimate(
+        means[0] - means[1],
+        **details,
+        clusters=len(in_both) if len(in_both) > 1 else len({*by_arm[ARMS.shown], *by_arm[ARMS.other]}),
+    )
+    shown, other = (Estimate(mean, people=len(side)) for mean, side in zip(means, sides, strict=True))
+    return Contrast(difference, shown, other, len(in_both) > 1)
+
+
+def _welch(a: Numbers, b: Numbers) -> tuple[float, float]:
+    """Return the confidence limits of the difference between two means with unequal variances (Welch 1947)."""
+    parts = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
+    total = sum(parts)
+    middle = float(a.mean() - b.mean())
+    if not total > 0:
+        return math.nan, math.nan
+    df = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
+    spread = t_limits(middle, math.sqrt(total), df)
+    return spread["ci_low"], spread["ci_high"]
+
 
 STUDY = "ESA and ESA^AI"
 MEASURED = ("seconds", "n_spans", "n_kept")
@@ -234,7 +353,7 @@ def _planted(pairs: pd.DataFrame) -> Iterator[Cell]:
         value = pairs[column].to_numpy(dtype=float)
         sums = np.column_stack([value * seen, seen, value * (1 - seen), 1 - seen])
         people = Clusters(pd.factorize(pairs["annotator"])[0], PEOPLE)
-        by_people = sums_interval(people.sums(sums), lambda t: t[:, 0] / t[:, 1] - t[:, 2] / t[:, 3], PEOPLE)
+        by_people = sums_interval(people.sums(sums), gap_of, PEOPLE)
         difference = Estimate(float(contrast.difference), **by_people)
         population = f"{len(pairs):,} pairs, {people.n} people"
         yield from _cells(
@@ -262,7 +381,5 @@ def _design(units: pd.DataFrame) -> Iterator[Cell]:
 def _design_effect(rows: pd.DataFrame, column: str) -> float:
     sums = np.column_stack([rows[column].to_numpy(dtype=float), np.ones(len(rows))])
     of = Clusters(pd.factorize(rows["cluster"])[0]).sums(sums)
-    by_document, alone = (
-        sums_interval(part, lambda t: t[:, 0] / t[:, 1], "documents")["se"] for part in (of, sums)
-    )
+    by_document, alone = (sums_interval(part, ratio_of, "documents")["se"] for part in (of, sums))
     return float((by_document / alone) ** 2) if alone > 0 else math.nan

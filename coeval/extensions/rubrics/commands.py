@@ -141,8 +141,13 @@ def _report(context: Context, options: argparse.Namespace) -> None:
 
 
 def _gate(context: Context, options: argparse.Namespace) -> None:
-    from coeval.extensions.rubrics.gate import EXIT_CODES, check_figure, check_share, outcome_of
-    from coeval.extensions.rubrics.reports import get_rubrics_report
+    from coeval.extensions.rubrics.reports import (
+        EXIT_CODES,
+        check_figure,
+        check_share,
+        get_rubrics_report,
+        outcome_of,
+    )
 
     figures = get_rubrics_report(context, OPERATOR, options.task, options.run)
     asked = (

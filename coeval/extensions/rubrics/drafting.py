@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from coeval.domain import Ask, Instance, Person, Task
 from coeval.errors import InputError, NotFoundError
@@ -12,7 +12,6 @@ from coeval.extensions.rubrics.questions import DraftedCriteria, RubricsRun, ask
 from coeval.extensions.rubrics.reviews import ensure_taken
 from coeval.llm.client.failures import UNREAD, CallError
 from coeval.llm.running.pool import UNFORESEEN
-from coeval.llm.running.progress import Progress
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, TEAM, Context, require_task, use_case
@@ -25,13 +24,7 @@ LEAST, MOST = 1, 30
 
 
 @use_case(OWNERS)
-async def draft_rubrics(
-    context: Context,
-    person: Person,
-    slug: str,
-    settings: RubricsRun,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> ItemReport:
+async def draft_rubrics(context: Context, person: Person, slug: str, settings: RubricsRun) -> ItemReport:
     """Have a model write criteria for each instance of a task that has none.
 
     Raises:
@@ -57,17 +50,11 @@ async def draft_rubrics(
             queries.add_criteria(db, draft.instance, draft.rubrics, run.id, draft.rung) for draft in fresh
         )
 
-    return await run_items(context, settings, instances, ask_item, keep, on_progress)
+    return await run_items(context, settings, instances, ask_item, keep)
 
 
 @use_case(OWNERS)
-async def judge_rubrics(
-    context: Context,
-    person: Person,
-    slug: str,
-    settings: RubricsRun,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> ItemReport:
+async def judge_rubrics(context: Context, person: Person, slug: str, settings: RubricsRun) -> ItemReport:
     """Have a model judge every instance of a task on its own criteria, except for judgments that the run already has.
 
     Raises:
@@ -99,7 +86,7 @@ async def judge_rubrics(
         queries.record_judgments(db, run.id, judgments)
         return sum(judgment.value is not None for judgment in judgments)
 
-    return await run_items(context, settings, items, ask_item, keep, on_progress)
+    return await run_items(context, settings, items, ask_item, keep)
 
 
 def _list_items(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from coeval.domain import Action, Instance, Person
@@ -17,7 +16,7 @@ from coeval.extensions.rubrics.queries import Criterion, Submission
 from coeval.extensions.rubrics.reports import RubricsStudy, read_rubrics_study
 from coeval.extensions.rubrics.reviews import kept_rubrics, own_score
 from coeval.extensions.rubrics.scoring import Rubric, instance_score
-from coeval.safe_csv import safe
+from coeval.safe_csv import rows_to_csv
 from coeval.usecases.access import TEAM, Context, use_case
 from coeval.usecases.export import Files, OutFormat
 
@@ -32,21 +31,13 @@ SCORES_HEAD = ("instance", "document", "system", "by", "who", "score", "criteria
 
 
 @use_case(TEAM)
-def export_rubrics(context: Context, person: Person, slug: str, label: str = "") -> RubricsStudy:
+def export_rubrics(context: Context, person: Person, slug: str) -> RubricsStudy:
     """Export a task's rubrics with the judgments of people and the judge."""
-    return read_rubrics_study(context, slug, label)
+    return read_rubrics_study(context, slug)
 
 
 def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    yield _line(head)
-    for row in rows:
-        yield _line(["" if cell is None else safe(cell) for cell in row])
-
-
-def _line(cells: Sequence[Any]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerow(cells)
-    return text.getvalue()
+    return (rows_to_csv([row]) for row in chain([head], rows))
 
 
 def _number(value: float | None) -> float | int | None:

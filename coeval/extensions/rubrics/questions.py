@@ -26,6 +26,7 @@ from coeval.llm.protocols.ladder import (
     ask_in_form,
     ask_until_read,
     join_answers,
+    readable_text,
     rung_of,
     unread_problem,
     unread_reason,
@@ -201,7 +202,7 @@ def _objects(answer: Answer, request: Request) -> list[Mapping[str, Any]]:
     If the answer is cut off, these are the complete entries.
     """
     question = "\n\n".join(message.content for message in request.messages)
-    text = strip_thoughts(answer.text)
+    text = strip_thoughts(readable_text(answer))
     values = [part.value for part in find_json(text) if text[part.start : part.end] not in question]
     return [value for value in [*values, find_members(text)] if isinstance(value, Mapping) and value]
 

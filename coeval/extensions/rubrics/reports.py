@@ -1,9 +1,9 @@
-"""Read the judgments of people and the judge on a task's rubrics, for statistics and exports."""
+"""Reports of judged rubrics, and a gate for continuous integration that tests their figures against limits."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coeval.domain import Action, Instance, Person, Task
@@ -12,6 +12,7 @@ from coeval.extensions.rubrics.drafting import require_judging
 from coeval.extensions.rubrics.queries import Criterion, Judgment, Line, Run, Submission
 from coeval.extensions.rubrics.reviews import ensure_taken
 from coeval.extensions.rubrics.statistics import JudgedInstance, Label, RubricsReport, build_report
+from coeval.stats.estimates import Estimate
 from coeval.store.queries import tasks
 from coeval.usecases.access import TEAM, Context, require_task, use_case
 
@@ -126,3 +127,57 @@ def get_rubrics_report(context: Context, person: Person, slug: str, label: str =
     study = read_rubrics_study(context, slug, label)
     name = study.run.label if study.run else ""
     return build_report(list(study.list_labels()), study.list_judged(), name)
+
+
+EXIT_CODES = {"held": 0, "below": 3, "undecided": 4}
+"""The exit codes of a gate; 1 and 2 are reserved for errors and invalid options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of a gate for one figure: ``outcome`` is "held", "below" or "undecided"."""
+
+    name: str
+    outcome: str
+    least: float
+    value: float
+    ci_low: float
+    ci_high: float
+    why: str = ""
+
+    def __str__(self) -> str:
+        if self.why:
+            return f"{self.name}: {self.outcome}. {self.why}"
+        interval = f"95% interval {self.ci_low:.3f} to {self.ci_high:.3f}"
+        return f"{self.name}: {self.outcome}. {self.value:.3f} ({interval}); the minimum is {self.least:g}."
+
+
+def check_figure(name: str, figure: Estimate, least: float) -> Finding:
+    """Test a figure against a minimum: held if the whole interval reaches it, below if no part does."""
+    low, high = figure.ci
+    if not figure.defined:
+        return Finding(
+            name, "undecided", least, float("nan"), low, high, f"It is undefined: {figure.reason}."
+        )
+    if low != low:
+        why = f"It is {float(figure):.3f}, and there are too few documents for an interval."
+        return Finding(name, "undecided", least, float(figure), low, high, why)
+    outcome = "held" if low >= least else "below" if high < least else "undecided"
+    return Finding(name, outcome, least, float(figure), low, high)
+
+
+def check_share(name: str, count: int, total: int, most: float) -> Finding:
+    """Test whether an exactly known share is at most ``most``."""
+    share = count / total if total else float("nan")
+    if not total:
+        return Finding(name, "undecided", most, share, share, share, "There is nothing to count.")
+    outcome = "held" if share <= most else "below"
+    return Finding(
+        name, outcome, most, share, share, share, f"{count:,} of {total:,}; the maximum is {most:g}."
+    )
+
+
+def outcome_of(findings: Sequence[Finding]) -> str:
+    """Return the outcome of a gate: the worst of its findings."""
+    outcomes = {finding.outcome for finding in findings}
+    return next((outcome for outcome in ("below", "undecided") if outcome in outcomes), "held")

@@ -45,7 +45,7 @@ from coeval.usecases.images import ShownImage, show_images
 from coeval.usecases.scrutiny import policies
 from coeval.usecases.scrutiny.design import find_telling_columns
 from coeval.usecases.scrutiny.queue import ensure_queue
-from coeval.usecases.scrutiny.saves import find_times, require_assignment, same_or_refused
+from coeval.usecases.scrutiny.steps import find_times, require_assignment, same_or_refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,14 +37,14 @@ def find_tokens(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in TOKEN.finditer(text)]
 
 
-def label_tokens(annotation: Annotation, typology: Typology, side: Side = Side.OUTPUT) -> list[int]:
-    """Return the severity of each token: 0 without a mark, otherwise from 1 in the order of the typology's weights."""
+def label_tokens(annotation: Annotation, typology: Typology) -> list[int]:
+    """Return each output token's severity: 0 without a mark, else from 1 in the order of the typology's weights."""
     order = sorted({severity.weight for severity in typology.severities})
     ranks = {severity.name.casefold(): 1 + order.index(severity.weight) for severity in typology.severities}
-    tokens = find_tokens(annotation.text(side))
+    tokens = find_tokens(annotation.output)
     labels = [0] * len(tokens)
     for span in annotation.spans:
-        if span.side is not side or not span.placed:
+        if span.side is not Side.OUTPUT or not span.placed:
             continue
         start, end = span.edges
         rank = ranks.get(span.severity.casefold(), 1)

@@ -31,7 +31,7 @@ from coeval.store.queries import assignments, submissions, tasks
 from coeval.usecases.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
 from coeval.usecases.scrutiny import policies
 from coeval.usecases.scrutiny.queue import ensure_queue
-from coeval.usecases.scrutiny.saves import find_times, require_assignment, same_or_refused
+from coeval.usecases.scrutiny.steps import find_times, require_assignment, same_or_refused
 
 STALE = later(
     "Another tab has saved these spans. Nothing was overwritten: compare the two versions and save the one to keep."
@@ -59,8 +59,6 @@ class Sheet:
     saved: SpanSubmission | None = None
     guidelines: str = ""
     idle_seconds: int = 60
-    waits: bool = False
-    """True if the remaining instances wait for drafts."""
 
     @property
     def revision(self) -> int:
@@ -150,18 +148,16 @@ def _open(db: Database, person: Person, task: Task, where: Where) -> Sheet:
     assert typology is not None
     run = queries.get_run(db, task.id)
     design = tasks.get_design(db, task.id)
-    waited = (run.id if run else 0) if design.wait_for_drafts else -1
-    places = queries.list_places(db, person.id, task.id, waited)
+    places = queries.list_places(db, person.id, task.id)
     position = _choose(places, where)
     total, done = len(places), sum(place.done for place in places)
-    empty = Sheet(task, typology, total, done, waits=waited >= 0 and done < total)
+    empty = Sheet(task, typology, total, done)
     assignment = assignments.get_assignment(db, person.id, task.id, position) if position else None
     if assignment is None:
         return empty
     opened = policies.may_open(db, task, person, assignment, ())
     sheet = replace(
         empty,
-        waits=False,
         position=opened.position,
         assignment=opened,
         instance=tasks.get_instance(db, opened.instance),
@@ -176,7 +172,7 @@ def _open(db: Database, person: Person, task: Task, where: Where) -> Sheet:
 
 def _choose(places: Sequence[Place], where: Where) -> int | None:
     """Return the position to open; None if nothing is left to mark."""
-    left = [place.position for place in places if not place.done and place.ready]
+    left = [place.position for place in places if not place.done]
     if where.instance is None and where.position is None:
         return left[0] if left else None
     for place in places:

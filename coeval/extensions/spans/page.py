@@ -101,7 +101,6 @@ def sheet_json(sheet: Sheet, aliases: Aliases) -> Json:
         "total": sheet.total,
         "done": sheet.done,
         "position": sheet.position,
-        "waits": sheet.waits,
         "instance": None,
     }
     if instance is None:

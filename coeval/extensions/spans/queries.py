@@ -268,22 +268,19 @@ def list_submissions(db: Database, task: int) -> Iterator[tuple[str, SpanSubmiss
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position in a person's queue; ``ready`` is False if the instance waits for a draft."""
+    """A position in a person's queue."""
 
     position: int
     instance: int
     done: bool
-    ready: bool
 
 
-def list_places(db: Database, annotator: int, task: int, run: int) -> list[Place]:
-    """Return a person's queue in order; ``run`` is the run whose drafts instances wait for, or -1 for none."""
+def list_places(db: Database, annotator: int, task: int) -> list[Place]:
+    """Return a person's queue in order."""
     sql = """
     SELECT a.position, a.instance,
       EXISTS (SELECT 1 FROM spans_submission s
-        WHERE s.annotator = a.annotator AND s.instance = a.instance AND s.first = 0) AS done,
-      :run = -1 OR coalesce(a.arm, '') = 'blind'
-        OR EXISTS (SELECT 1 FROM spans_draft d WHERE d.run = :run AND d.instance = a.instance) AS ready
+        WHERE s.annotator = a.annotator AND s.instance = a.instance AND s.first = 0) AS done
     FROM assignment a WHERE a.annotator = :annotator AND a.task = :task ORDER BY a.position"""
-    queue = rows(db, sql, {"annotator": annotator, "task": task, "run": run})
-    return [Place(row["position"], row["instance"], bool(row["done"]), bool(row["ready"])) for row in queue]
+    queue = rows(db, sql, {"annotator": annotator, "task": task})
+    return [Place(row["position"], row["instance"], bool(row["done"])) for row in queue]

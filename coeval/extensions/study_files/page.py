@@ -19,7 +19,7 @@ from coeval.extensions.study_files.transfer import (
 from coeval.ui.app.downloads import open_spooled, send_file
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.server.identity import get_person
-from coeval.ui.server.payloads import tell
+from coeval.ui.setup.import_views import refused_view
 from coeval.ui.tabs import LoadedPanel, Update, more_settings, task_choices
 from coeval.usecases.access import Context
 
@@ -70,7 +70,7 @@ class MovingBox(LoadedPanel):
                 renamed=_read_names(renamed),
             )  # fmt: skip
         except CoevalError as error:
-            return {self.note: _refused(error)}
+            return {self.note: refused_view(error, "Nothing was written")}
         return {
             self.note: _done("Imported", str(moved), moved.notes),
             self.task: task_choices(self.context, person, moved.task),
@@ -113,10 +113,6 @@ def _read_names(text: str | None) -> Mapping[str, str]:
             raise InputError(f"“{line.strip()[:80]}” is not a rename: write old=new, each name once.")
         names[old] = new
     return names
-
-
-def _refused(error: CoevalError) -> Node:
-    return el("div.card.error", el("h4", "Nothing was written"), el("p", tell(error)), role="alert")
 
 
 def _done(title: str, words: str, notes: Sequence[str]) -> Node:

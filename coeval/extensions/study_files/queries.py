@@ -11,7 +11,7 @@ from typing import Any
 
 from coeval.errors import InputError
 from coeval.extensions.study_files.queries_schema import LEDGER, Schema, Shape
-from coeval.rules.names import compose
+from coeval.folded_text import compose
 from coeval.store.engines.database import Database, chunks, continue_ids, get_row, insert, rows, scalar
 from coeval.store.queries import people
 

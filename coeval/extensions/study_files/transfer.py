@@ -36,7 +36,7 @@ from coeval.extensions.study_files.queries import (
 )
 from coeval.extensions.study_files.queries_examination import build_scratch
 from coeval.extensions.study_files.queries_schema import LEDGER, get_schema_of
-from coeval.rules.names import compose
+from coeval.folded_text import compose
 from coeval.store import Database, Store
 from coeval.store.queries import tasks
 from coeval.store.steps import share_use

@@ -12,7 +12,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from coeval.clock import utc_now
@@ -39,7 +39,7 @@ from coeval.llm.client.failures import (
     shorten,
     status_failure,
 )
-from coeval.settings import show_address
+from coeval.settings import Settings, show_address
 
 if TYPE_CHECKING:
     import openai
@@ -84,7 +84,7 @@ class Client:
         ModelError: no model is set up, or the settings are invalid.
     """
 
-    def __init__(self, settings: ClientSettings, *, lessons: Lessons | None = None) -> None:
+    def __init__(self, settings: Settings, *, lessons: Lessons | None = None) -> None:
         self._key = settings.api_key.strip()
         self._timeout = settings.timeout
         self._lessons = Lessons() if lessons is None else lessons
@@ -335,25 +335,12 @@ _DIRECT = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 """Addresses that are reached without a proxy."""
 
 
-class ClientSettings(Protocol):
-    """The part of the settings that the client reads."""
-
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def api_key(self) -> str: ...
-    @property
-    def api_version(self) -> str: ...
-    @property
-    def timeout(self) -> float: ...
-
-
-def resolve_address(settings: ClientSettings) -> str:
+def resolve_address(settings: Settings) -> str:
     """Return the endpoint's full address: OpenAI's if only a key is set, or "" if neither is set."""
     return (settings.base_url.strip() or (OPENAI_URL if settings.api_key.strip() else "")).rstrip("/")
 
 
-def connect(settings: ClientSettings) -> openai.AsyncOpenAI:
+def connect(settings: Settings) -> openai.AsyncOpenAI:
     """Return the openai package's client without retries, or its Azure client if an API version is set.
 
     openai is imported here, with the first client, because the import takes most of a second.

@@ -21,7 +21,7 @@ def is_stream(content: str) -> bool:
 
 
 def join_stream(content: str) -> dict[str, Any] | None:
-    """Return one chat completion from the chunks of a stream, or None if it contains no chunk.
+    """Return one chat completion from the chunks of a stream, or None if the stream has no chunk.
 
     An ``error`` object in the stream is kept beside the earlier chunks.
     """
@@ -39,7 +39,8 @@ def join_stream(content: str) -> dict[str, Any] | None:
             body["usage"] = chunk["usage"]
         for piece in chunk.get("choices") or ():
             if isinstance(piece, dict):
-                _append(choices.setdefault(_index(piece), _empty()), piece)
+                choice = choices.setdefault(_index(piece), {"_parts": {}, "finish_reason": None})
+                _append(choice, piece)
     if not choices and not body:
         return None
     whole = [{**choice, "message": _message(choice.pop("_parts"))} for _, choice in sorted(choices.items())]
@@ -57,10 +58,6 @@ def _decode_chunk(text: str) -> dict[str, Any] | None:
 def _index(piece: dict[str, Any]) -> int:
     number = piece.get("index")
     return number if isinstance(number, int) else 0
-
-
-def _empty() -> dict[str, Any]:
-    return {"_parts": {}, "finish_reason": None}
 
 
 def _append(choice: dict[str, Any], piece: dict[str, Any]) -> None:
@@ -209,9 +206,15 @@ def _answer_of(choice: dict[str, Any], body: dict[str, Any], latency_ms: int) ->
     )
 
 
+_LIMITS = ("max_tokens", "model_length")
+"""What some servers call the finish reason "length"."""
+
+
 def _text_of(choice: dict[str, Any]) -> tuple[str, str]:
+    """Return the text and the finish reason, in small letters and with one word for the token limit."""
     message = choice["message"]
-    finish = str(choice.get("finish_reason") or "")
+    finish = str(choice.get("finish_reason") or "").lower()
+    finish = "length" if finish in _LIMITS else finish
     content = message.get("content")
     if isinstance(content, list):
         parts = (part for part in content if isinstance(part, dict) and part.get("type") in _ANSWER_PARTS)

@@ -327,16 +327,6 @@ def list_criteria(criteria: Sequence[Criterion], *, decimals: bool = False) -> s
     )
 
 
-def number_criteria(criteria: Sequence[Criterion]) -> dict[str, int]:
-    """Return the number of each criterion in ``list_criteria``, by text and by name."""
-    return {
-        key: number
-        for number, criterion in enumerate(criteria, 1)
-        for key in (criterion.text, criterion.name)
-        if key
-    }
-
-
 def task_values(task: Task) -> dict[str, object]:
     """Return the task's variables, which every template can use."""
     guidelines = task.guidelines.strip()

@@ -1,7 +1,7 @@
 """Protocols that judge one instance on one or several criteria, and the draft that is made of their answers.
 
 They follow "A Closer Look into Automatic Evaluation Using Large Language Models" (Chiang and Lee 2023: score-only,
-free-text, rate-explain, analyze-rate, and the ensemble of two of them) and CoEval itself (conclusion, score, evidence).
+free-text, rate-explain, analyze-rate) and CoEval itself (conclusion, score, evidence).
 """
 
 from __future__ import annotations
@@ -108,15 +108,14 @@ def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance
         reason=" ".join(notes),
         raw=nearest.raw,
         samples=scores if len(verdicts) > 1 else (),
-        probabilities=_mean_probabilities(
-            [verdict.probabilities for verdict in read if verdict.probabilities]
-        ),
+        probabilities=_mean_probabilities(read),
         rung=lowest_rung(verdict.rung or "" for verdict in read),
     )
 
 
-def _mean_probabilities(samples: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """Return the mean probability of each step over the answers."""
+def _mean_probabilities(verdicts: Sequence[Verdict]) -> tuple[float, ...]:
+    """Return the mean probability of each step over the answers that have probabilities."""
+    samples = [verdict.probabilities for verdict in verdicts if verdict.probabilities]
     return tuple(math.fsum(step) / len(samples) for step in zip(*samples, strict=True))
 
 
@@ -164,23 +163,18 @@ class ByCriterion(Protocol):
 
     form: ClassVar[Form]
 
-    def form_of(self, sample: int) -> Form:
-        """Return the form of the n-th answer."""
-        return self.form
-
     def render_calls(self, item: Item, instance: Instance) -> Questions:
         (criterion,) = (self.brief.criteria[number] for number in item.criteria)
-        forms = [self.form_of(sample) for sample in range(self.answers)]
-        requests = {form: self._render(form, criterion, instance) for form in dict.fromkeys(forms)}
-        return [(requests[form], sample) for sample, form in enumerate(forms)]
-
-    def _render(self, form: Form, criterion: Criterion, instance: Instance) -> Request:
         values = render_case(self.task, criterion, instance, self.options)
-        schema = form.schema(criterion.scale) if form.schema else None
-        return render_request(
-            form.template, values, self.options, schema=schema, logprobs=self.options.logprobs,
+        request = render_request(
+            self.form.template,
+            values,
+            self.options,
+            schema=self.form.schema(criterion.scale) if self.form.schema else None,
+            logprobs=self.options.logprobs,
             images=list_images(self.task, instance),
-        )  # fmt: skip
+        )
+        return [(request, sample) for sample in range(self.answers)]
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
         """Request all samples at once. One that is not in the form is asked for once more."""
@@ -260,7 +254,7 @@ class ConclusionScoreEvidence(Several):
     several_template = "coeval-several"
 
 
-# The four forms of question in Chiang and Lee (2023), and the ensemble of two of them.
+# The four forms of question in Chiang and Lee (2023).
 
 
 @register
@@ -305,21 +299,3 @@ class AnalyzeRate(ByCriterion):
     answer_tokens = 100
     form = Form("analyze-rate")
     templates = ("case", "analyze-rate")
-
-
-@register
-class Ensemble(ByCriterion):
-    """Averages two forms. In published tests, the mean is never worse than the weaker form, and in three of four it is
-    better than both.
-    """
-
-    name = "ensemble"
-    summary = "Half rate-explain, half analyze-rate; the mean of both"
-    answer_tokens = (RateExplain.answer_tokens + AnalyzeRate.answer_tokens) / 2
-    samples = 10
-    fewest_samples = 2
-    templates = (*RateExplain.templates, *AnalyzeRate.templates)
-
-    def form_of(self, sample: int) -> Form:
-        """Return the rate-explain form for the first half of the samples, and the analyze-rate form for the rest."""
-        return RateExplain.form if sample < (self.answers + 1) // 2 else AnalyzeRate.form

@@ -234,7 +234,7 @@ class Decision(Protocol):
     async def _explain(
         self, ask: Ask, number: int, draft: ImportedDraft, instance: Instance
     ) -> ImportedDraft:
-        """Return the draft with a conclusion and evidence. It keeps its score, and stays if they cannot be read."""
+        """Return the draft with a conclusion and evidence, or with a reason if they cannot be read."""
         criterion = self.brief.criteria[number]
         score = draft.score
         assert score is not None

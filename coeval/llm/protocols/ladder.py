@@ -23,21 +23,10 @@ from coeval.llm.reading.scores import ParsedEvaluation
 
 T = TypeVar("T")
 
-WHOLE = frozenset(
-    [
-        "stop",
-        "stop_sequence",
-        "end",
-        "end_turn",
-        "eos",
-        "eos_token",
-        "complete",
-        "completed",
-        "finished",
-        "tool_calls",
-        "function_call",
-    ]
-)
+WHOLE = frozenset([
+    "stop", "stop_sequence", "end", "end_turn", "eos", "eos_token", "complete", "completed", "finished",
+    "tool_calls", "function_call",
+])  # fmt: skip
 """The finish reasons of complete answers, in the words of different servers."""
 
 DECLINED = ("refusal", "content_filter")
@@ -54,7 +43,17 @@ NO_LOGPROBS = (
 
 def is_whole(answer: Answer) -> bool:
     """Return whether the model ended the answer itself. Any other answer may be cut off."""
-    return answer.finish_reason.lower() in WHOLE
+    return answer.finish_reason in WHOLE
+
+
+def is_declined(answer: Answer) -> bool:
+    """Return whether the model or its provider declined to answer."""
+    return answer.finish_reason in DECLINED
+
+
+def readable_text(answer: Answer) -> str:
+    """Return the text that may state something: none if the answer is declined."""
+    return "" if is_declined(answer) else answer.text
 
 
 def join_answers(answers: Sequence[Answer]) -> str:
@@ -64,19 +63,15 @@ def join_answers(answers: Sequence[Answer]) -> str:
 
 def unread_problem(why: str, answer: Answer) -> str:
     """Return the reason why an answer could not be used, and how it ended if its model did not end it."""
-    return f"{why}{_how_it_ended(answer)}"
-
-
-def _how_it_ended(answer: Answer) -> str:
     if is_whole(answer):
-        return ""
+        return why
     if answer.finish_reason == "length":
-        return ", and the answer was cut off at the token limit"
-    if answer.finish_reason in DECLINED:
-        return ", and the model declined to answer"
+        return f"{why}, and the answer was cut off at the token limit"
+    if is_declined(answer):
+        return f"{why}, and the model declined to answer"
     if not answer.finish_reason:
-        return ", and the server gave no finish reason, so the answer may be incomplete"
-    return f", and the answer ended with the finish reason “{answer.finish_reason[:40]}”"
+        return f"{why}, and the server gave no finish reason, so the answer may be incomplete"
+    return f"{why}, and the answer ended with the finish reason “{answer.finish_reason[:40]}”"
 
 
 def unread_reason(problem: str, answers: Sequence[Answer]) -> str:
@@ -120,7 +115,7 @@ async def ask_in_form(
         ModelError: a request failed.
     """
     first = await ask(request, sample)
-    further = None if first.finish_reason in DECLINED else again(first)
+    further = None if is_declined(first) else again(first)
     if further is None:
         return (first,)
     try:
@@ -155,14 +150,18 @@ async def ask_until_read(
 ) -> Reply[T]:
     """Ask for JSON, and once more if ``read`` returns a reason why the answer is not in the form.
 
-    ``form`` and ``schema`` are those of the second question; by default its schema is that of the first.
+    ``read`` receives an empty text if the model declined. ``form`` and ``schema`` are those of the second question; by
+    default its schema is that of the first.
 
     Raises:
         ModelError: a request failed.
     """
 
+    def read_text(answer: Answer) -> tuple[T, str]:
+        return read(replace(answer, text=readable_text(answer)))
+
     def again(answer: Answer) -> Request | None:
-        _, why = read(answer)
+        _, why = read_text(answer)
         if not why:
             return None
         problem = unread_problem(why, answer)
@@ -170,7 +169,7 @@ async def ask_until_read(
         return render_again(request, answer.text, problem, form, asked, templates, lined=False)
 
     answers = await ask_in_form(ask, request, sample, again)
-    value, why = read(answers[-1])
+    value, why = read_text(answers[-1])
     reason = unread_reason(unread_problem(why, answers[-1]), answers) if why else ""
     rung = Rung.AGAIN if len(answers) > 1 else rung_of(answers[0], "JSON")
     return Reply(value, reason, join_answers(answers), "" if why else rung)
@@ -214,32 +213,42 @@ class ScoreQuestion:
     async def ask(self, ask: Ask, request: Request, sample: int, given: str) -> list[Verdict]:
         """Return a verdict per criterion. Scores that are not in the form are asked for once more, and only these.
 
+        A stated number off the scale is not asked for again, because every score would contradict it.
+
         Raises:
             ModelError: a request failed.
         """
 
         def again(answer: Answer) -> Request | None:
-            parsed = self.read(answer.text, given, is_whole(answer))
+            parsed = self.read(readable_text(answer), given, is_whole(answer))
             missing = {
                 place: evaluation.reason
                 for place, evaluation in enumerate(parsed)
-                if evaluation.score is None
+                if evaluation.score is None and not self._is_off_scale(place, evaluation)
             }
             return self._render_again(request, answer, missing) if missing else None
 
         answers = await ask_in_form(ask, request, sample, again)
-        first = self.read(answers[0].text, given, is_whole(answers[0]))
+        first = self.read(readable_text(answers[0]), given, is_whole(answers[0]))
         # the second answer is nothing but the form, so it cannot be confused with a copy of the sample
-        second = self.read(answers[1].text, "", is_whole(answers[1])) if len(answers) > 1 else first
+        second = (
+            first if len(answers) == 1 else self.read(readable_text(answers[1]), "", is_whole(answers[1]))
+        )
         return [
             self._settle(place, answers, answered, other, given if other is answered else "")
             for place, (answered, other) in enumerate(zip(first, second, strict=True))
         ]
 
+    def _is_off_scale(self, place: int, parsed: ParsedEvaluation) -> bool:
+        scale = self.criteria[place].scale
+        return parsed.stated is not None and not scale.low <= parsed.stated <= scale.high
+
     def _render_again(self, request: Request, answer: Answer, missing: Mapping[int, str]) -> Request:
         """Return the second question, which names only the scores that are missing."""
         scales = {self.labels[place]: self.criteria[place].scale for place in missing}
-        form = "\n".join(f"{label}: {_describe(scale)}" for label, scale in scales.items())
+        form = "\n".join(
+            f"{label}: <one whole number from {scale.low} to {scale.high}>" for label, scale in scales.items()
+        )
         names = {label.removesuffix(" Score").strip("[]").lower(): scale for label, scale in scales.items()}
         reasons = [
             reason if len(self.labels) == 1 else f"{self.labels[place].removesuffix(' Score')} {reason}"
@@ -263,6 +272,8 @@ class ScoreQuestion:
         raw = join_answers(answers)
         if first.score is not None:
             return self._expect(place, answers[0], first, raw, rung_of(answers[0], first.form), given)
+        if self._is_off_scale(place, first):
+            answers, second = answers[:1], first
         answer = answers[-1]
         if len(answers) > 1 and second.score is not None:
             if first.stated is not None and first.stated != second.score:
@@ -290,10 +301,6 @@ class ScoreQuestion:
             f"Expected score from log-probabilities; {expected.mass:.0%} of the probability is on the scale."
         )
         return Verdict(parsed, raw, expected.score, "", note, expected.probabilities, rung)
-
-
-def _describe(scale: Scale) -> str:
-    return f"<one whole number from {scale.low} to {scale.high}>"
 
 
 MAX_PLACES = 50

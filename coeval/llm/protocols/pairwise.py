@@ -26,6 +26,7 @@ from coeval.llm.protocols.ladder import (
     ask_in_form,
     is_whole,
     join_answers,
+    readable_text,
     rung_of,
     unread_problem,
     unread_reason,
@@ -83,17 +84,15 @@ class Pairwise(Protocol):
         shown = "\n\n".join([given_words(request, first), second.output, first.input])
 
         def read(answer: Answer, given: str) -> tuple[float | None, str]:
-            return read_preference(answer.text, given=given, whole=is_whole(answer))
+            return read_preference(readable_text(answer), given=given, whole=is_whole(answer))
 
         def again(answer: Answer) -> Request | None:
             _, why = read(answer, shown)
+            if not why:
+                return None
             problem = unread_problem(why, answer)
             form = "Preference: <one of the three: A, B, tie>"
-            return (
-                render_again(request, answer.text, problem, form, AGAIN, self.options.templates)
-                if why
-                else None
-            )
+            return render_again(request, answer.text, problem, form, AGAIN, self.options.templates)
 
         async def ask_once(sample: int) -> Said:
             try:

@@ -11,13 +11,13 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from itertools import groupby
-from typing import ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
+from typing import Protocol as TypingProtocol
 
 import coeval.llm.protocols
 from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, Request, Task
 from coeval.errors import InputError
 from coeval.extending import load_parts
-from coeval.llm.assistants import Assistant
 from coeval.llm.prompting.template_files import JudgeOptions, hash_templates
 
 Questions = list[tuple[Request, int]]
@@ -71,6 +71,13 @@ class Judgment:
     """Comparisons of the instance, shown first, with other outputs of its document."""
 
 
+class Assistant(TypingProtocol):
+    """An assistant evaluator; the protocol that uses it knows its scores and its description."""
+
+    @property
+    def name(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
     """The inputs of a protocol. ``plan`` to ``scores`` are for protocols with assistants.
@@ -83,7 +90,7 @@ class Brief:
     criteria: Mapping[int, Criterion]
     options: JudgeOptions
     plan: str = ""
-    assistants: Sequence[Assistant] = ()
+    assistants: Sequence[Any] = ()
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     rivals: Callable[[Instance], Sequence[Instance]] = lambda instance: ()
     """The other outputs of an instance's document, for protocols that compare."""
@@ -99,7 +106,6 @@ class Protocol(ABC):
     """Typical length of an answer to one question, in tokens: a rough figure for estimates, not a limit."""
     samples: ClassVar[int] = 1
     """The default number of answers to average."""
-    fewest_samples: ClassVar[int] = 1
     templates: ClassVar[tuple[str, ...]]
     """The templates of its questions, without personas."""
     takes_several: ClassVar[bool] = False
@@ -113,10 +119,9 @@ class Protocol(ABC):
 
     def __init__(self, brief: Brief) -> None:
         self.brief, self.task, self.options = brief, brief.task, brief.options
-        if not self.fewest_samples <= self.answers <= MAX_SAMPLES:
+        if not 1 <= self.answers <= MAX_SAMPLES:
             raise InputError(
-                f"The number of samples is {self.options.samples}: for {self.name}, use "
-                f"{self.fewest_samples} to {MAX_SAMPLES}."
+                f"The number of samples is {self.options.samples}: for {self.name}, use 1 to {MAX_SAMPLES}."
             )
         if self.options.explain not in EXPLAIN or self.options.explain and not self.explains:
             raise InputError(
@@ -169,11 +174,29 @@ class Protocol(ABC):
         return Items(Item(instance, (criterion,)) for instance, criterion in pairs)
 
     @staticmethod
+    def choose_assistants(
+        instances: Sequence[Instance], task: Task, names: Sequence[str]
+    ) -> Sequence[Assistant]:
+        """Return the assistants with these names, by default all that fit the instances.
+
+        Raises:
+            InputError: there is no such assistant, or the protocol uses none.
+        """
+        raise InputError("This protocol uses no assistants: choose another, such as fusion.")
+
+    @staticmethod
+    def score_assistants(
+        assistants: Sequence[Any], instances: Sequence[Instance]
+    ) -> Mapping[str, Sequence[float]]:
+        """Return each assistant's scores by its name, in the order of the instances. Missing scores are nan."""
+        return {}
+
+    @staticmethod
     async def draft_plan(
         ask: Ask,
         task: Task,
         criteria: Sequence[Criterion],
-        assistants: Sequence[Assistant],
+        assistants: Sequence[Any],
         options: JudgeOptions,
     ) -> str:
         """Return a plan for using the assistants, which a person can edit before a run freezes it.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
-
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError, ValidationInfo
+from typing import Any
 
 from coeval.folded_text import fold
 from coeval.llm.reading.answer_text import (
@@ -19,10 +17,13 @@ from coeval.llm.reading.answer_text import (
     strip_thoughts,
 )
 from coeval.llm.reading.scores import (
+    ANY_SCALE,
     DIFFERENT,
     EMPTY,
     MAX_READ,
     NO_FORM,
+    REASONS,
+    SUMMARY,
     ParsedEvaluation,
     folded_lines,
     labels_for,
@@ -42,6 +43,9 @@ MAX_LINE = 4000
 MAX_ENTRIES = 200
 """Largest number of entries that are read from one answer about several criteria."""
 
+CONCLUSIONS = ("conclusion", "analysis", "explanation", "rationale", "reason")
+"""The keys of a conclusion in JSON, best first."""
+
 OVERALL = "overall"
 """The name of the overall rating in an answer about several criteria."""
 
@@ -49,13 +53,6 @@ NOTHING = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
 """An evidence line that says that there is no evidence."""
 
 NO_ENTRY = "it has no entry for this criterion"
-
-
-def _check_level(value: object, info: ValidationInfo) -> float:
-    score, why = read_value(value, info.context or (1, 5))
-    if score is None:
-        raise ValueError(why)
-    return score
 
 
 def _read_evidence(value: object) -> tuple[str, ...]:
@@ -75,20 +72,6 @@ def _evidence_line(item: object) -> str:
     return (
         strip_bullet(item.strip())[:MAX_LINE] if isinstance(item, str) and not NOTHING.fullmatch(item) else ""
     )
-
-
-class Form(BaseModel):
-    """The JSON form of an evaluation. The scale is the context of its validation."""
-
-    score: Annotated[float, BeforeValidator(_check_level)]
-    conclusion: Annotated[str, BeforeValidator(lambda value: _text(value))] = Field(
-        "", validation_alias=AliasChoices("conclusion", "analysis", "explanation", "rationale", "reason")
-    )
-    evidence: Annotated[tuple[str, ...], BeforeValidator(_read_evidence)] = ()
-
-
-def _text(value: object) -> str:
-    return strip_markup(value)[:MAX_LINE] if isinstance(value, str) else ""
 
 
 def read_evaluation(
@@ -111,15 +94,16 @@ def read_evaluation(
     labels = labels_for(name, float(scale[0]), float(scale[1]))
     parts = find_json(text)
     rest = _without(text, parts)
-    objects = [_single(part.value) for part in parts if not part.inside and not _is_copy(text, part, given)]
-    scored = [members for members in objects if _score_keys(members, name)]
+    objects = [part for part in parts if not part.inside and not _is_copy(text, part, given)]
+    scored = [part for part in objects if _score_keys(_single(part.value), name)]
     if not scored and (cut := find_members(text)) and _score_keys(cut, name):
-        scored, rest = [cut], text[: text.find("{")]
+        scored, rest = [FoundJson(cut, 0, len(text), inside=True)], text[: text.find("{")]
     if scored:
-        parsed = _only([_from_members(members, scale, name) for members in scored])
-        others = mentions(plain(strip_markup(rest)), labels, copies) - {parsed.score}
-        if others or _has_other_score(scored[-1], parsed.score, name):
-            return replace(parsed, score=None, reason=parsed.reason or DIFFERENT, form="")
+        parsed = _only([_from_members(_single(part.value), scale, name) for part in scored])
+        words, after = (plain(strip_markup(said)) for said in (rest, _without(text, parts, scored[-1].end)))
+        others = mentions(words, labels.mention, copies) | mentions(after, labels.further, copies)
+        if others - {parsed.stated} or _has_other_score(_single(scored[-1].value), parsed.stated, name):
+            return replace(parsed, score=None, reason=parsed.reason or DIFFERENT, form="", stated=None)
         return parsed
     reading = read_words(rest, scale, name, given=copies, whole=whole)
     return _with_sections(strip_markup(rest), reading, labels.line)
@@ -140,25 +124,24 @@ def read_evaluations(
     text = strip_thoughts(text)
     if not re.search(r"\w", text) or len(text) > MAX_READ:
         return [ParsedEvaluation(reason=NO_FORM if len(text) > MAX_READ else EMPTY)] * len(criteria)
-    entries = [
-        entry for part in find_json(text) for entry in _entries(part) if not _is_copy(text, part, given)
-    ]
+    parts = find_json(text)
+    entries = [entry for part in parts for entry in _entries(part) if not _is_copy(text, part, given)]
     numbers = [_number(str(entry["criterion"]), criteria) for entry in entries]
     read: dict[int, list[ParsedEvaluation]] = {}
     if 0 not in numbers:  # a list that begins at 0 may mean other criteria by its other numbers
         for number, entry in zip(numbers, entries, strict=True):
             if number and _score_keys(entry, ""):
                 read.setdefault(number - 1, []).append(_from_members(entry, scales[number - 1], ""))
-    if not entries:
-        read = _from_lines(text, criteria, scales, given, whole=whole)
-    return [_only(read.get(place, [])) for place in range(len(criteria))]
+    for place, lines in _from_lines(_without(text, parts), criteria, scales, given, whole=whole).items():
+        read.setdefault(place, []).extend(line for line in lines if line.score is not None or not entries)
+    return [_only(read.get(place) or [ParsedEvaluation(reason=NO_ENTRY)]) for place in range(len(criteria))]
 
 
 def _only(parsed: Sequence[ParsedEvaluation]) -> ParsedEvaluation:
-    if not parsed:
-        return ParsedEvaluation(reason=NO_ENTRY)
-    if len({evaluation.score for evaluation in parsed}) > 1:
-        return replace(parsed[-1], score=None, reason=DIFFERENT, form="")
+    if len({evaluation.score for evaluation in parsed}) > 1 or (
+        parsed[-1].score is None and len({evaluation.stated for evaluation in parsed}) > 1
+    ):
+        return replace(parsed[-1], score=None, reason=DIFFERENT, form="", stated=None)
     return parsed[-1]
 
 
@@ -176,12 +159,12 @@ def _is_copy(text: str, part: FoundJson, given: str) -> bool:
     return bool(given) and text[part.start : part.end] in given
 
 
-def _without(text: str, parts: Sequence[FoundJson]) -> str:
-    """Return the words outside JSON."""
-    pieces, at = [], 0
+def _without(text: str, parts: Sequence[FoundJson], at: int = 0) -> str:
+    """Return the words outside JSON, from the position ``at``."""
+    pieces = []
     for part in parts:
         pieces.append(text[at : part.start])
-        at = part.end
+        at = max(at, part.end)
     return "".join([*pieces, text[at:]])
 
 
@@ -197,18 +180,18 @@ def _score_keys(members: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _from_members(members: Mapping[str, Any], scale: Sequence[float], name: str) -> ParsedEvaluation:
-    """Return the evaluation that a JSON object with one of the requested keys states."""
+    """Return the evaluation in a JSON object that has one of the requested keys."""
     values = [members[key] for key in _score_keys(members, name)]
     lowered = {_key(key): value for key, value in members.items()}
-    lowered["score"] = values[0]
+    said = next((lowered[key] for key in CONCLUSIONS if key in lowered), "")
+    conclusion = strip_markup(said)[:MAX_LINE] if isinstance(said, str) else ""
     if any(value != values[0] for value in values):
-        return ParsedEvaluation(_text(lowered.get("conclusion")), reason=DIFFERENT)
-    try:
-        form = Form.model_validate(lowered, context=tuple(scale))
-    except ValidationError as error:
-        reason = str(error.errors()[0].get("ctx", {}).get("error", NO_FORM))
-        return ParsedEvaluation(_text(lowered.get("conclusion")), reason=reason)
-    return ParsedEvaluation(form.conclusion, form.score, form.evidence, form="JSON")
+        return ParsedEvaluation(conclusion, reason=DIFFERENT)
+    score, why = read_value(values[0], scale)
+    if score is None:
+        return ParsedEvaluation(conclusion, reason=why, stated=read_value(values[0], ANY_SCALE)[0])
+    evidence = _read_evidence(lowered.get("evidence"))
+    return ParsedEvaluation(conclusion, score, evidence, form="JSON", stated=score)
 
 
 def _has_other_score(members: Mapping[str, Any], score: float | None, name: str) -> bool:
@@ -223,9 +206,8 @@ def _has_other_score(members: Mapping[str, Any], score: float | None, name: str)
 def _entries(part: FoundJson) -> Iterator[Mapping[str, Any]]:
     """Yield the entries with the number of a criterion in a JSON value."""
     value = part.value
-    lists = (
-        [value] if isinstance(value, list) else [entry for entry in value.values() if isinstance(entry, list)]
-    )
+    inner = [value] if isinstance(value, list) else value.values()
+    lists = [entry for entry in inner if isinstance(entry, list)]
     if isinstance(value, dict) and "criterion" in value:
         lists = [[value]]
     elif isinstance(value, dict) and not lists:
@@ -250,32 +232,42 @@ def _number(name: str, criteria: Sequence[str]) -> int | None:
     return numbers[0] if len(numbers) == 1 else None
 
 
-_MARK = re.compile(r"^[ \t]{0,9}(?:[-•+][ \t]+)?\[(?P<name>[^\[\]\n]{1,300})\][ \t]{0,3}[:：.–-]?", re.M)
+def _mark_pattern(criteria: Sequence[str]) -> str:
+    """Return the pattern of what begins a criterion's lines: "[1]", or its name before a score ("Clarity: 4")."""
+    names = "|".join(re.escape(name) for name in map(name_of, criteria) if name)
+    return (
+        r"^[ \t]{0,9}(?:(?:[-•+]|\d{1,2}[.)])[ \t]+)?(?:\[(?P<number>[^\[\]\n]{1,300})\][ \t]{0,3}(?:[:：.–]|-(?!\d))?|"
+        rf"(?=(?P<name>{names})[ \t]{{0,3}}[:：=][ \t]{{0,9}}[-−]?\d))"
+    )
 
 
 def _from_lines(
     text: str, criteria: Sequence[str], scales: Sequence[Sequence[float]], given: str, *, whole: bool
 ) -> dict[int, list[ParsedEvaluation]]:
     words, copies = strip_markup(text), folded_lines(given)
-    marks = list(_MARK.finditer(words))[:MAX_ENTRIES]
-    numbers = [_number(mark["name"], criteria) for mark in marks]
+    marks = list(re.finditer(_mark_pattern(criteria), words, re.I | re.M))[:MAX_ENTRIES]
+    if marks and len(criteria) > 1:
+        last, named = marks[-1].end(), set(re.findall(r"\w+", fold(" ".join(criteria))))
+        words = words[:last] + SUMMARY.sub(
+            lambda row: row[0] if fold(row[1]) in named else "\n", words[last:]
+        )
+    numbers = [_number(mark["number"] or mark["name"], criteria) for mark in marks]
     read: dict[int, list[ParsedEvaluation]] = {}
-    for place, (mark, number) in enumerate(zip(marks, numbers, strict=True)):
-        last = place == len(marks) - 1
-        block = words[mark.end() : len(words) if last else marks[place + 1].start()]
+    ends = [*(mark.start() for mark in marks[1:]), len(words)]
+    for mark, number, end in zip(marks, numbers, ends, strict=False):
+        block = words[mark.end() : end]
         line = words[mark.start() : mark.end() + (block + "\n").find("\n")]
         if not number or 0 in numbers or fold(line) in copies:
             continue
         name, scale = name_of(criteria[number - 1]), scales[number - 1]
-        reading = read_words(block, scale, name, whole=whole or not last)
+        reading = read_words(block, scale, name, whole=whole or end < len(words))
         labels = labels_for(name, float(scale[0]), float(scale[1]))
         read.setdefault(number - 1, []).append(_with_sections(block, reading, labels.line))
     return read
 
 
 _SECTION = re.compile(
-    r"[^\w\n]{0,9}(?:\d[.)][ \t]*)?(?:(?P<evidence>evidence|quotes?|الأدلة)|"
-    r"conclusion|rationale|analysis|explanation|reason(?:ing)?|التفسير|التحليل)[ \t]{0,3}[:：][ \t]*",
+    rf"[^\w\n]{{0,9}}(?:\d[.)][ \t]*)?(?:(?P<evidence>evidence|quotes?|الأدلة)|{REASONS})[ \t]{{0,3}}[:：][ \t]*",
     re.I,
 )
 _INLINE = re.compile(r"[ \t](?=evidence[ \t]{0,3}[:：])", re.I)

@@ -46,9 +46,7 @@ def locate_nearly(span: str, text: str) -> tuple[int, int] | None:
     return folded.slice_of(start, end)
 
 
-@lru_cache(maxsize=4)
-def _fold(text: str) -> Folded:
-    return fold_offsets(text)
+_fold = lru_cache(maxsize=4)(fold_offsets)
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
@@ -187,13 +185,8 @@ def _find_words(words: str, text: Folded, output: str) -> tuple[int, int] | None
 
 def _cuts_word(text: str, start: int, end: int) -> bool:
     """Return whether either end of a span cuts a number, or a word in a script with letter case."""
-    return (start > 0 and _joined(text[start - 1], text[start])) or (
-        end < len(text) and _joined(text[end - 1], text[end])
-    )
-
-
-def _joined(left: str, right: str) -> bool:
-    return _in_word(left) and _in_word(right)
+    edges = [at for at in (start, end) if 0 < at < len(text)]
+    return any(_in_word(text[at - 1]) and _in_word(text[at]) for at in edges)
 
 
 def _in_word(char: str) -> bool:

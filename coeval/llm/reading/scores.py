@@ -25,21 +25,34 @@ DIFFERENT = "it states different scores"
 CUT = "it ends before its score is complete"
 
 _LABELS = r"score|rating|الدرجة|التقييم|درجة|تقييم"
-_REASONS = r"(?:rationale|explanation|analysis|conclusion|evidence|reason(?:ing)?|التفسير|التحليل)"
+REASONS = r"(?:rationale|explanation|analysis|conclusion|evidence|reason(?:ing)?|التفسير|التحليل)"
 _OF = r"[ \t]{0,3}(?:/|out of|of|من)[ \t]{0,3}(?P<of>\d{1,6})(?!\d|\.\d)"
-_VALUE = rf"(?P<number>[-−]?\d{{1,6}}(?:[.٫]\d{{1,4}})?)(?:{_OF})?"
+_DIGITS = r"\d{1,6}(?:[.٫]\d{1,4})?"
+_VALUE = rf"(?P<number>[-−]?{_DIGITS})(?:{_OF})?"
 _WHOLE_VALUE = re.compile(rf"[\s\"'“(\[]{{0,5}}{_VALUE}[\s.\"'”)\]]{{0,5}}")
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_RANGE = r"(?![ \t]{0,3}(?:-|–|—|to|or|إلى|أو)[ \t]{0,3}\d)"
+_SPACE = re.compile("[\u00a0\u202f\u3000]")
+_RANGE = r"(?![.٫]?\d|[ \t]{0,3}(?:[-–—]>?|→|to|or|إلى|أو)[ \t]{0,3}\d|[^\w\n]{0,3}[:：=])"
+"""Rejects a number if more digits, a range, a change, or the colon of a label follows it."""
+
+_TOTALS = "overall|total|average|mean|sum"
+SUMMARY = re.compile(
+    rf"\n[^\w\n]{{0,9}}({_TOTALS})(?:[ \t]{{1,3}}(?:{_TOTALS}|{_LABELS})){{0,2}}"
+    rf"(?:[ \t]?\({_DIGITS}[ \t]?(?:-|–|to)[ \t]?{_DIGITS}\))?[^\w\n]{{1,9}}?{_VALUE}[^\w\n]{{0,9}}$",
+    re.I | re.M,
+)
+"""A line with a score of all criteria together."""
+
+ANY_SCALE = (-math.inf, math.inf)
 
 
 def plain(text: str) -> str:
-    """Return the text with the digits 0 to 9 for those of any script, and without marks of direction.
+    """Return the text with the digits 0 to 9 and the space for those of any script, and no marks of direction.
 
     >>> plain("الدرجة: ٤")
     'الدرجة: 4'
     """
-    text = _BIDI.sub("", text)
+    text = _SPACE.sub(" ", _BIDI.sub("", text))
     if text.isascii():
         return text
     return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
@@ -76,35 +89,40 @@ def name_of(criterion: str) -> str:
 class Labels:
     """Where a score may be: ``line`` matches a line in the form.
 
-    ``mention`` matches any number after a word for a score, or alone on its line.
+    ``mention`` matches any number after a word for a score, or alone on its line, and ``further`` a line with a number
+    after any label. After a score, such a line may correct it.
     """
 
     line: re.Pattern[str]
     mention: re.Pattern[str]
+    further: re.Pattern[str]
 
 
 @lru_cache(maxsize=256)
 def labels_for(name: str, low: float, high: float) -> Labels:
     """Return the labels of one criterion: the words for a score, and the criterion's name."""
     words = f"{_LABELS}|{re.escape(name)}" if name else _LABELS
+    sign = "[-−]?" if low < 0 else ""  # elsewhere, a dash before the number is punctuation
+    value = rf"[^\w\n]{{0,8}}?(?P<number>{sign}{_DIGITS})(?:{_OF})?"
     line = (
         rf"^[ \t]{{0,9}}(?:[-•+–][ \t]+|\d{{1,2}}[.)][ \t]+)?(?:{words})[ \t]{{0,3}}"
         rf"(?:\({low:g}[ \t]?(?:-|–|to)[ \t]?{high:g}\))?[ \t]{{0,3}}[:：=][ \t]{{0,9}}(?P<value>{_VALUE})[ \t]{{0,9}}"
-        rf"(?:[.,;|]?[ \t]{{0,200}}$|[-–|.;,(]?[ \t]{{0,9}}(?P<tail>{_REASONS}[ \t]{{0,3}}[:：][^\n]*)$)"
+        rf"(?:[.,;|]?[ \t]{{0,200}}$|[-–|.;,(]?[ \t]{{0,9}}(?P<tail>{REASONS}[ \t]{{0,3}}[:：][^\n]*)$)"
     )
     mention = (
-        rf"(?<!\w)(?:(?:{words}|scores|ratings)\b|(?:grade|mark|verdict|answer)\b(?=[^\w\n]{{0,4}}[:：=]))[^\w\n]{{0,8}}"
-        rf"(?:(?:is|of|was|be|to|as|a|an|should|would|it|now|becomes|remains|from me)\b[^\w\n]{{1,5}}){{0,4}}"
-        rf"{_VALUE}{_RANGE}|^[^\w\n]{{0,5}}(?P<alone>\d{{1,6}})[^\w\n]{{0,5}}$"
+        rf"(?<!\w)(?:(?:{words}|scores|ratings)\b|(?:grade|mark|verdict|answer)\b(?=[^\w\n]{{0,4}}[:：=]))[^\w\n]{{0,8}}?"
+        rf"(?:(?:is|of|was|be|to|as|a|an|should|would|it|now|becomes|remains|from me)\b[^\w\n]{{1,5}}?){{0,4}}"
+        rf"{value}{_RANGE}|^[^\w\n]{{0,5}}?(?P<alone>{sign}{_DIGITS})(?:[ \t]?/[ \t]?\d{{1,6}})?[^\w\n]{{0,5}}$"
     )
-    return Labels(re.compile(line, re.I | re.M), re.compile(mention, re.I | re.M))
+    further = rf"^[^\n:：=]{{1,60}}[:：=]{value}[^\w\n]{{0,5}}$"
+    return Labels(*(re.compile(pattern, re.I | re.M) for pattern in (line, mention, further)))
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedEvaluation:
     """An evaluation. ``reason`` explains a missing ``score``; ``form`` names the form in which it was stated.
 
-    ``stated`` is the only number after a label in an answer that is not in the form. A second answer with another
+    ``stated`` is the only number that the answer gives as its score, also off the scale. A second answer with another
     number contradicts it.
     """
 
@@ -127,35 +145,39 @@ def read_words(
     words = plain(strip_markup(text))
     if whole and _WHOLE_VALUE.fullmatch(words):
         score, why = read_value(words, scale)
-        return ParsedEvaluation("", score, (), why, "bare number" if score is not None else "")
+        stated, _ = read_value(words, ANY_SCALE)
+        return ParsedEvaluation("", score, (), why, "bare number" if score is not None else "", stated)
     labels = labels_for(name, float(scale[0]), float(scale[1]))
     ended = words if whole else plain(strip_markup(text[: text.rfind("\n") + 1]))
     lines = [match for match in labels.line.finditer(ended) if fold(_line_of(ended, match)) not in given]
-    mentioned = mentions(words, labels, given)
+    mentioned = mentions(words, labels.mention, given)
+    stated = next(iter(mentioned)) if len(mentioned) == 1 else None
     if not lines:
         lost = not whole and re.search(r"\d\W*\Z", words)  # a number at the cut may have lost digits
-        stated = next(iter(mentioned)) if len(mentioned) == 1 and not lost else None
-        return ParsedEvaluation(reason=NO_FORM if whole else CUT, stated=stated)
+        return ParsedEvaluation(reason=NO_FORM if whole else CUT, stated=None if lost else stated)
     readings = {read_value(match["value"], scale) for match in lines}
     score, why = readings.pop()
-    begun = not whole and _BEGUN.search(words)
-    if readings or begun:
+    if readings or (not whole and _BEGUN.search(words)):
         return ParsedEvaluation(reason=DIFFERENT)
-    if score is not None and mentioned - {score}:
-        labelled = mentions(words, labels, given, alone=False)
+    further = mentions(words, labels.further, given, start=lines[-1].end())
+    if score is not None and (mentioned | further) - {score}:
+        labelled = mentions(words, labels.mention, given, alone=False)
         return ParsedEvaluation(reason=DIFFERENT, stated=score if labelled <= {score} else None)
-    return ParsedEvaluation("", score, (), why, "label" if score is not None else "")
+    form = "label" if score is not None else ""
+    return ParsedEvaluation("", score, (), why, form, None if lines[0]["of"] else stated)
 
 
 _BEGUN = re.compile(rf"(?:{_LABELS})[^\w\n]{{0,8}}\Z", re.I)
 """A label at the end of an answer that was cut off: another score was about to follow."""
 
 
-def mentions(words: str, labels: Labels, given: frozenset[str], *, alone: bool = True) -> set[float]:
+def mentions(
+    words: str, pattern: re.Pattern[str], given: frozenset[str], *, start: int = 0, alone: bool = True
+) -> set[float]:
     """Return every number that may be a score, without those in copied lines, and without those alone if not wanted."""
     return {
         float((match["number"] or match["alone"]).replace("−", "-").replace("٫", "."))
-        for match in labels.mention.finditer(words)
+        for match in pattern.finditer(words, start)
         if fold(_line_of(words, match)) not in given and (alone or match["number"])
     }
 

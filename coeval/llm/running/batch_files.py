@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -149,17 +149,12 @@ class BadLine:
         return f"line {self.line}: {self.reason}"
 
 
-def read_batch(
-    path: Path, *, prices: Prices | None = None, questions: Mapping[str, Request] | None = None
-) -> Iterator[Call | BadLine]:
+def read_batch(path: Path, *, prices: Prices | None = None) -> Iterator[Call | BadLine]:
     """Yield calls for the ledger in the order of the file. Failed calls carry their error.
-
-    If ``questions`` are given, by ``custom_id``, the calls get the original request and the requested model name.
 
     Raises:
         InputError: the file cannot be opened.
     """
-    reader = _Reader(prices or Prices(), questions or {})
     try:
         file = path.open("rb")
     except OSError as error:
@@ -169,7 +164,7 @@ def read_batch(
             if line is None:
                 yield BadLine(number, f"it is longer than {MAX_LINE:,} bytes")
             elif line.strip():
-                yield reader.read(number, line)
+                yield _read_line(number, line, prices or Prices())
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
@@ -181,47 +176,35 @@ def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
         yield line if whole else None
 
 
-class _Reader:
-    """Reads single lines."""
-
-    def __init__(self, prices: Prices, questions: Mapping[str, Request]) -> None:
-        self._prices, self._questions = prices, questions
-
-    def read(self, number: int, line: bytes) -> Call | BadLine:
-        try:
-            result = json.loads(line.decode("utf-8-sig"))
-        except (ValueError, RecursionError):
-            return BadLine(number, "it is not JSON: was the file cut off?")
-        if not isinstance(result, dict) or not isinstance(result.get("custom_id"), str):
-            return BadLine(number, "it has no custom_id: it is no line of batch results")
-        name = _CUSTOM_ID.fullmatch(result["custom_id"])
-        if name is None:
-            return BadLine(number, f"its custom_id {result['custom_id'][:80]!r} was not written by CoEval")
-        if "body" in result and "response" not in result:
-            return BadLine(number, "it is a question and not a result: give the file that came back")
-        return self._call(name[1], int(name[2]), result)
-
-    def _call(self, request_hash: str, sample: int, result: dict[str, Any]) -> Call:
-        request = self._questions.get(result["custom_id"])
-        response = result.get("response")
-        body = response.get("body") if isinstance(response, dict) else None
-        served = str(body.get("model") or "") if isinstance(body, dict) else ""
-        received = "" if body is None else json.dumps(body)
-        answer, error = _outcome(result, received)
-        return Call(
-            request_hash=request_hash,
-            sample=sample,
-            model=request.model if request else served,
-            endpoint=ENDPOINT,
-            request=json.dumps(build_body(request, Abilities()), ensure_ascii=False) if request else "",
-            response=received,
-            prompt_tokens=answer.prompt_tokens if answer else 0,
-            completion_tokens=answer.completion_tokens if answer else 0,
-            cost=self._prices.cost(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
-            if answer
-            else 0.0,
-            error=error,
-        )
+def _read_line(number: int, line: bytes, prices: Prices) -> Call | BadLine:
+    try:
+        result = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return BadLine(number, "it is not JSON: was the file cut off?")
+    if not isinstance(result, dict) or not isinstance(result.get("custom_id"), str):
+        return BadLine(number, "it has no custom_id, so it is not a batch result")
+    name = _CUSTOM_ID.fullmatch(result["custom_id"])
+    if name is None:
+        return BadLine(number, f"its custom_id {result['custom_id'][:80]!r} was not written by CoEval")
+    if "body" in result and "response" not in result:
+        return BadLine(number, "it is a question and not a result: give the file that came back")
+    response = result.get("response")
+    body = response.get("body") if isinstance(response, dict) else None
+    received = "" if body is None else json.dumps(body)
+    answer, error = _outcome(result, received)
+    used = answer or Answer("", "")
+    return Call(
+        request_hash=name[1],
+        sample=int(name[2]),
+        model=str(body.get("model") or "") if isinstance(body, dict) else "",
+        endpoint=ENDPOINT,
+        request="",
+        response=received,
+        prompt_tokens=used.prompt_tokens,
+        completion_tokens=used.completion_tokens,
+        cost=prices.cost(used.prompt_tokens, used.completion_tokens, used.cached_tokens),
+        error=error,
+    )
 
 
 def _outcome(result: dict[str, Any], received: str) -> tuple[Answer | None, str]:

@@ -20,6 +20,9 @@ from coeval.llm.client.failures import CallError
 from coeval.llm.running.dispatch import MOST
 from coeval.llm.running.ledger import Ledger, Prices
 
+LONGEST_REASON = 160
+"""Number of characters of a failure's reason in the line of progress."""
+
 RECENT = 200
 """Number of recent results that determine the rate, so that ledger answers do not distort it for long."""
 
@@ -54,7 +57,7 @@ class Usage:
         if self.cached:
             said += f", {self.cached:,} answers from the ledger"
         if self.cached_tokens:
-            said += f", {self.cached_tokens:,} prompt tokens from the provider's cache"
+            said += f", {self.cached_tokens:,} prompt tokens from the endpoint's cache"
         if self.timed_out:
             said += f", {self.timed_out:,} requests timed out (each may be billed)"
         if self.left_out:
@@ -80,10 +83,12 @@ class Progress:
     """The number of results in no form that could be read."""
     waiting: str = ""
     """Why the run sends nothing at the moment, and until when; empty if it does not wait."""
+    why: str = ""
+    """The most frequent reason of the failures."""
 
     def __str__(self) -> str:
         of = f" of {self.total:,}" if self.total is not None else ""
-        failed = f", {self.failed:,} failed" if self.failed else ""
+        failed = f", {self.failed:,} failed ({self.why[:LONGEST_REASON]})" if self.failed else ""
         left = f", {show_seconds(self.eta)} left" if self.eta is not None else ""
         cost = f", {show_cost(self.usage.cost, self.usage.at_most)}" if self.usage.cost else ""
         waiting = f", {self.waiting}" if self.waiting else ""
@@ -144,6 +149,7 @@ class Meter:
             self.usage,
             self.unread,
             show_wait(self.usage.waits_until),
+            "".join(error for error, _ in self.errors.most_common(1)),
         )
 
     def summarise(self, stopped: str) -> Summary:
@@ -274,6 +280,8 @@ class Forecast:
     cost: float
     seconds: float
     cached_tokens: int = 0
+    call_seconds: float = 0.0
+    """The assumed time of one call, from earlier calls if there are any."""
     images: int = 0
     """Number of images to send. Their tokens are counted only if earlier calls had images."""
     at_most: bool = False
@@ -281,11 +289,12 @@ class Forecast:
 
     def __str__(self) -> str:
         free = f" ({self.cached:,} more are in the ledger)" if self.cached else ""
-        served = f" ({self.cached_tokens:,} from the provider's cache)" if self.cached_tokens else ""
+        served = f" ({self.cached_tokens:,} from the endpoint's cache)" if self.cached_tokens else ""
         tokens = f"{self.prompt_tokens:,} prompt tokens{served} and {self.completion_tokens:,} answer tokens"
         cost = f", {show_cost(self.cost, self.at_most)}" if self.cost else ""
         several = f" for {self.answers:,} answers" if self.answers != self.calls else ""
         about = f"about {self.calls:,} calls{several}{free}, {tokens}{cost}, {show_seconds(self.seconds)}"
+        about += f" if a call takes {self.call_seconds:.1f} s" if self.call_seconds else ""
         if not self.images:
             return about
         return f"{about}; with {self.images:,} images, whose tokens are counted only as far as earlier calls tell"
@@ -327,6 +336,7 @@ def forecast(
         cost=prices.cost(prompt, round(answers * each), cached_tokens),
         seconds=calls * past.seconds / concurrency,
         cached_tokens=cached_tokens,
+        call_seconds=past.seconds,
         at_most=prices.is_bound(cached_tokens),
         images=round(calls * _mean([sum(len(turn.images) for turn in each.messages) for each in sent], 0.0)),
     )

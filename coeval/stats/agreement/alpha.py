@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from coeval.stats.agreement.coefficients import NOT_PAIRED, percent_statistic
+from coeval.stats.agreement.coefficients import NOT_PAIRED, count_ratings, percent_statistic
 from coeval.stats.agreement.unit_kinds import (
     Level,
     UnitKinds,
@@ -31,21 +31,15 @@ ACCEPTABLE = 0.800
 CONSTANT = "every paired rating is the same, so there is no variation to agree about"
 
 
-def krippendorff_alpha(
-    ratings: RatingsLike,
-    level: str = "ordinal",
-    *,
-    clusters: Any = None,
-    value_domain: Sequence[Any] | None = None,
-) -> Estimate:
+def krippendorff_alpha(ratings: RatingsLike, level: str = "ordinal", *, clusters: Any = None) -> Estimate:
     """Return Krippendorff's alpha, with an interval that leaves out one cluster at a time.
 
     Parameters
     ----------
-    ratings : annotators x units, nan if missing; numbers or words.
+    ratings : annotators x units, nan if missing; numbers or words. Words are ordered alphabetically, unless
+        ``parse_ratings`` was told their order.
     level : "nominal", "ordinal" or "interval".
     clusters : the cluster label of each unit (its document). By default, every unit is a cluster.
-    value_domain : the admissible categories in order; by default, words are ordered alphabetically.
 
     Returns
     -------
@@ -70,7 +64,7 @@ def krippendorff_alpha(
     >>> krippendorff_alpha([[3, 3], [3, 3]])
     undefined (every paired rating is the same, so there is no variation to agree about)
     """
-    data, level_name = parse_ratings(ratings, value_domain), check_level(level)
+    data, level_name = parse_ratings(ratings), check_level(level)
     _check_words(data, level_name)
     parsed = parse_clusters(clusters, data.n_units)
     return alpha_levels(data, parsed, (level_name,))[level_name]
@@ -83,7 +77,7 @@ def alpha_levels(data: Ratings, clusters: Clusters, levels: Sequence[Level]) -> 
     ----------
     clusters : the clusters of the units of ``data``, in the same order.
     """
-    units, details = paired_units(data, clusters), counted(data)
+    units, details = paired_units(data, clusters), _count(data)
     by_level = {level: alpha_of(units, level, **details) for level in levels}
     defined = [level for level in levels if by_level[level].defined]
     for level in defined:
@@ -108,7 +102,7 @@ def alpha_of(units: UnitKinds, level: Level, **details: Any) -> Estimate:
 
 def plain_alphas(data: Ratings, levels: Sequence[Level]) -> dict[Level, Estimate]:
     """Return alpha at several levels without intervals."""
-    units, details = paired_units(data, Clusters(np.arange(data.n_units))), counted(data)
+    units, details = paired_units(data, Clusters(np.arange(data.n_units))), _count(data)
     return {level: alpha_of(units, level, **details) for level in levels}
 
 
@@ -116,6 +110,12 @@ def paired_units(data: Ratings, clusters: Clusters) -> UnitKinds:
     """Return the kinds of the units with two ratings or more."""
     paired = data.per_unit > 1
     return UnitKinds.of(data, paired, clusters.of(np.flatnonzero(paired)))
+
+
+def _count(data: Ratings) -> dict[str, Any]:
+    units = paired_units(data, Clusters(np.arange(data.n_units)))
+    percent = float(percent_statistic(units, units.times[None, :])[0])
+    return count_ratings(data) | {"percent_agreement": percent}
 
 
 def _at(level: Level) -> Any:
@@ -127,25 +127,8 @@ def _check_words(data: Ratings, level: Level) -> None:
     if level == "interval" and not data.numeric:
         raise ValueError(
             f"Level {level!r} needs numbers, but the ratings hold {data.categories[0]!r}; "
-            f"use level='nominal' or, with the order in value_domain, level='ordinal'."
+            f"use level='nominal', or level='ordinal' with the order given to parse_ratings."
         )
-
-
-def counted(data: Ratings) -> dict[str, Any]:
-    """Return the numbers of units, scores and people on which an agreement coefficient is based.
-
-    ``n_ratings`` are the ratings of units with two or more.
-    """
-    paired = data.per_unit > 1
-    units = paired_units(data, Clusters(np.arange(data.n_units)))
-    return {
-        "n": int(paired.sum()),
-        "n_units": int(paired.sum()),
-        "n_units_left_out": int((data.per_unit == 1).sum()),
-        "n_ratings": int(data.per_unit[paired].sum()),
-        "n_annotators": int(np.count_nonzero(np.bincount(data.annotator[paired[data.unit]]))),
-        "percent_agreement": float(percent_statistic(units, units.times[None, :])[0]),
-    }
 
 
 def mean_alpha(
@@ -173,7 +156,10 @@ def mean_alpha(
     defined = [units for units, alpha in zip(everything, alphas, strict=True) if alpha.defined]
     details = {"level": level, "n_criteria": len(defined), "n_criteria_left_out": len(parts) - len(defined)}
     if not defined:
-        return Estimate.undefined(alphas[0].reason or "" if alphas else "there is no criterion", **details)
+        reasons = [alpha.reason or "" for alpha in alphas] or ["there is no criterion"]
+        # two people may have scored another criterion than the first
+        reason = next((reason for reason in reasons if reason != NOT_PAIRED), reasons[0])
+        return Estimate.undefined(reason, **details)
     value = float(np.mean([float(alpha) for alpha in alphas if alpha.defined]))
     there = np.any([np.diff(units.held.indptr) > 0 for units in defined], axis=0)
     n, kind = int(there.sum()), defined[0].kind

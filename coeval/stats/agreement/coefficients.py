@@ -7,7 +7,7 @@ Inter-Rater Reliability, 4th ed., chapter 5). Intervals leave out whole clusters
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,39 +27,27 @@ Chance = Callable[[Numbers, Numbers], Numbers]
 """A function from the shares of the scores (rows x scores) and the weights to pe of each row."""
 
 
-def percent_agreement(
-    ratings: RatingsLike,
-    *,
-    clusters: Any = None,
-    value_domain: Sequence[Any] | None = None,
-) -> Estimate:
+def percent_agreement(ratings: RatingsLike, *, clusters: Any = None) -> Estimate:
     """Return the share of agreeing pairs of ratings in a unit, averaged over units with two or more ratings.
 
     >>> round(percent_agreement([[1, 2, 3], [1, 2, 1], [1, 1, None]]), 4)
     0.4444
     """
-    data = parse_ratings(ratings, value_domain)
-    agreement = _estimate(data, percent_statistic, clusters)
+    agreement = _estimate(parse_ratings(ratings), percent_statistic, clusters)
     return (
         agreement.having(**cut(agreement.details, 0.0, 1.0)) if "ci_low" in agreement.details else agreement
     )
 
 
-def gwet_ac(
-    ratings: RatingsLike,
-    weights: str = "identity",
-    *,
-    clusters: Any = None,
-    value_domain: Sequence[Any] | None = None,
-) -> Estimate:
+def gwet_ac(ratings: RatingsLike, weights: str = "identity", *, clusters: Any = None) -> Estimate:
     """Return Gwet's AC1 (identity weights) or AC2 (other weights).
 
     Parameters
     ----------
-    ratings : annotators x units, nan if missing; numbers or words.
+    ratings : annotators x units, nan if missing; numbers or words. Only categories that occur count for pe, unless
+        ``parse_ratings`` was told all of them.
     weights : see ``agreement_weights``.
     clusters : the cluster label of each unit. By default, every unit is a cluster.
-    value_domain : all admissible categories. By default only those that occur count, which changes pe.
 
     Returns
     -------
@@ -73,16 +61,10 @@ def gwet_ac(
     >>> round(ac1, 4), round(ac1.pa, 2), round(ac1.pe, 4)
     (0.5294, 0.75, 0.4688)
     """
-    return _corrected(parse_ratings(ratings, value_domain), weights, gwet_chance, clusters)
+    return _corrected(parse_ratings(ratings), weights, gwet_chance, clusters)
 
 
-def fleiss_kappa(
-    ratings: RatingsLike,
-    weights: str = "identity",
-    *,
-    clusters: Any = None,
-    value_domain: Sequence[Any] | None = None,
-) -> Estimate:
+def fleiss_kappa(ratings: RatingsLike, weights: str = "identity", *, clusters: Any = None) -> Estimate:
     """Return Fleiss' kappa, generalised to weights and missing ratings. Parameters are those of ``gwet_ac``.
 
     Source: Fleiss 1971, Measuring nominal scale agreement among many raters.
@@ -90,7 +72,7 @@ def fleiss_kappa(
     >>> round(fleiss_kappa([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1]]), 4)
     0.625
     """
-    return _corrected(parse_ratings(ratings, value_domain), weights, _fleiss_chance, clusters)
+    return _corrected(parse_ratings(ratings), weights, _fleiss_chance, clusters)
 
 
 def gwet_chance(shares: Numbers, weights: Numbers) -> Numbers:
@@ -117,7 +99,7 @@ def percent_statistic(units: UnitKinds, weights: Numbers) -> Numbers:
 def _corrected(data: Ratings, weights: str, chance: Chance, clusters: Any) -> Estimate:
     matrix = agreement_weights(weights, data.numbers)
     if len(data.categories) > MANY:
-        return Estimate.undefined(TOO_MANY, **basics_of(data))
+        return Estimate.undefined(TOO_MANY, **count_ratings(data))
     statistic = _chance_statistic(matrix, chance)
     coefficient = _estimate(data, statistic, clusters)
     if not coefficient.defined:
@@ -155,7 +137,7 @@ def _rated(data: Ratings, clusters: Any) -> UnitKinds:
 
 
 def _estimate(data: Ratings, statistic: Statistic, clusters: Any) -> Estimate:
-    basics = basics_of(data)
+    basics = count_ratings(data)
     if not basics["n_units"]:
         return Estimate.undefined(NOT_PAIRED, **basics)
     units = _rated(data, clusters)
@@ -170,14 +152,18 @@ def _estimate(data: Ratings, statistic: Statistic, clusters: Any) -> Estimate:
     return Estimate(value, **basics, **clustered_interval(units, statistic, value))
 
 
-def basics_of(data: Ratings) -> dict[str, Any]:
-    """Return the numbers of units, ratings, people and scores."""
+def count_ratings(data: Ratings) -> dict[str, Any]:
+    """Return the numbers on which a coefficient is based: units with two or more ratings, their ratings and people.
+
+    ``n_units_left_out`` have one rating. Only the chance agreement of Gwet and Fleiss uses them.
+    """
+    paired = data.per_unit > 1
     return {
-        "n": int((data.per_unit > 0).sum()),
-        "n_units": int((data.per_unit > 1).sum()),
-        "n_ratings": len(data.code),
-        "n_annotators": int(np.count_nonzero(np.bincount(data.annotator))),
-        "n_categories": len(data.categories),
+        "n": int(paired.sum()),
+        "n_units": int(paired.sum()),
+        "n_units_left_out": int((data.per_unit == 1).sum()),
+        "n_ratings": int(data.per_unit[paired].sum()),
+        "n_annotators": int(np.count_nonzero(np.bincount(data.annotator[paired[data.unit]]))),
     }
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coeval.stats.agreement.unit_kinds import MANY, PLUS_TWO, WORTH, UnitKinds
 from coeval.stats.clusters import Clusters, jackknife_interval, parse_clusters
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import CONFIDENCE, Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings
 
 NOTHING = 1e-9
@@ -30,18 +30,18 @@ def icc(ratings: RatingsLike, *, clusters: Any = None) -> dict[str, Estimate]:
     Parameters
     ----------
     ratings : annotators x units (judges x targets), numbers, nan if missing.
-    clusters : the cluster label of each unit. Intervals then leave out clusters and do not use F quantiles.
+    clusters : the cluster label of each unit. By default, every unit is a cluster.
 
     Returns
     -------
     dict
-        ``{"ICC(1,1)": Estimate, ...}``. Each has ``ci_low``, ``ci_high``,
+        ``{"ICC(1,1)": Estimate, ...}``. Each has an interval that leaves out clusters (``jackknife_interval``),
         ``f``, ``df1``, ``df2``, ``p_value`` and ``n_units``, ``n_annotators``, ``k`` (ratings per unit). (1,1) is
         one-way random, (2,.) two-way random, absolute agreement; (.,1) of one rating, (.,k) of the mean of k.
 
     If ratings are missing, the mean squares come from the fitted additive model (Henderson's method 3), with the
-    effective numbers of ratings and units in place of k and n. The intervals are then approximate, and ``complete``
-    is False. Complete tables give exactly the published forms.
+    effective numbers of ratings and units in place of k and n; ``complete`` is then False. Complete tables give exactly
+    the published forms.
 
     Source: Shrout and Fleiss 1979, Intraclass correlations: uses in assessing rater reliability, table 4:
 
@@ -53,13 +53,10 @@ def icc(ratings: RatingsLike, *, clusters: Any = None) -> dict[str, Estimate]:
     if not data.numeric and len(data.code):
         raise ValueError(f"ICC needs numbers, but the ratings hold {data.categories[0]!r}.")
     whole = sum_up(data)
-    forms = _all_forms(whole)
-    if clusters is None:
-        return forms
-    return _respread(forms, whole, data, parse_clusters(clusters, data.n_units))
+    return _spread(_all_forms(whole), whole, data, parse_clusters(clusters, data.n_units))
 
 
-def _respread(
+def _spread(
     forms: dict[str, Estimate], whole: Sums, data: Ratings, clusters: Clusters
 ) -> dict[str, Estimate]:
     """Return the forms with intervals that leave out clusters, or groups of clusters."""
@@ -94,7 +91,7 @@ With a share of 1, intervals cover up to .99; with 0, .90 on a binary scale and 
 def _sums_with_two_units(
     data: Ratings, whole: Sums, group: Codes, clusters: Clusters
 ) -> tuple[Sums, Iterator[Sums]]:
-    """Return the sums of all units and of each group, with two units added as in ``Coefficient.interval``.
+    """Return the sums of all units and of each group, with two units added as in ``UnitKinds.two_units``.
 
     The correlation depends on rare scores, which are often missing if there are few units and the scale is
     skewed. Near-continuous scores have no rarest score, so no unit is added.
@@ -138,7 +135,6 @@ class Squares:
     n: float
     df_between: float
     df_within: float
-    df_raters: float
     df_error: float
 
 
@@ -228,7 +224,7 @@ def _all_forms(sums: Sums) -> dict[str, Estimate]:
         "n_annotators": raters,
         "complete": sums.size == n * raters,
         "k": sums.size / n if n else np.nan,
-        "confidence": 0.95,
+        "confidence": CONFIDENCE,
     }
     if n < 2:
         return dict.fromkeys(FORMS, Estimate.undefined("fewer than two units have two ratings", **basics))
@@ -247,7 +243,7 @@ def _one_way(sums: Sums) -> Squares:
     within = _settled(float(sums.squares - sums.of_units), float(sums.squares))
     k = float(size - sums.sizes_squared / size) / (n - 1)
     mean_within = within / (size - n)
-    return Squares(between / (n - 1), mean_within, 0.0, mean_within, k, n, n - 1, size - n, 0, size - n)
+    return Squares(between / (n - 1), mean_within, 0.0, mean_within, k, n, n - 1, size - n, size - n)
 
 
 def raters_equations(sums: Sums) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
@@ -287,7 +283,6 @@ def two_way_squares(sums: Sums) -> Squares | str:
         (size - n) / (raters - 1),
         n - 1,
         df_error,
-        raters - 1,
         df_error,
     )
 
@@ -307,13 +302,6 @@ def _f_test(squares: Squares) -> dict[str, float]:
     }
 
 
-def _f_limits(squares: Squares) -> tuple[float, float]:
-    """Return the limits of F from its quantiles (Shrout and Fleiss 1979, p. 424)."""
-    f, tail = _f_test(squares)["f"], 0.975
-    d1, d2 = squares.df_between, squares.df_within
-    return f / float(scipy.special.fdtri(d1, d2, tail)), f * float(scipy.special.fdtri(d2, d1, tail))
-
-
 def _without_spread(squares: Squares) -> str:
     return NO_MEANS if max(squares.between, squares.raters, squares.error) > 0 else ALL_SAME
 
@@ -323,49 +311,19 @@ def _single(squares: Squares) -> Estimate:
         return Estimate.undefined(_without_spread(squares))
     k = squares.k
     value = (squares.between - squares.within) / (squares.between + (k - 1) * squares.within)
-    low, high = ((f - 1) / (f + k - 1) if np.isfinite(f) else 1.0 for f in _f_limits(squares))
-    return Estimate(value, ci_low=low, ci_high=high, **_f_test(squares))
+    return Estimate(value, **_f_test(squares))
 
 
 def _absolute(s: Squares) -> dict[str, Estimate]:
-    """Return ICC(2,1) and ICC(2,k) with Satterthwaite's interval (Shrout and Fleiss 1979, p. 424)."""
+    """Return ICC(2,1) and ICC(2,k)."""
     scale = s.between + s.k * (s.raters + s.error)
     bottom = _settled(s.between + (s.k - 1) * s.error + s.k * (s.raters - s.error) / s.n, scale)
     if not bottom > 0:
         return dict.fromkeys(("ICC(2,1)", "ICC(2,k)"), Estimate.undefined(_without_spread(s)))
     single = (s.between - s.error) / bottom
-    low, high = _absolute_limits(s, single)
     spread, test = _settled(s.between + (s.raters - s.error) / s.n, scale), _f_test(s)
     mean = (s.between - s.error) / spread if spread > 0 else np.nan
-    stepped = {"ci_low": _stepped_up(low, s.k), "ci_high": _stepped_up(high, s.k)}
     return {
-        "ICC(2,1)": Estimate(single, ci_low=low, ci_high=high, **test),
-        "ICC(2,k)": Estimate(mean, reason=None if spread > 0 else NO_MEANS, **stepped, **test),
+        "ICC(2,1)": Estimate(single, **test),
+        "ICC(2,k)": Estimate(mean, reason=None if spread > 0 else NO_MEANS, **test),
     }
-
-
-def _absolute_limits(s: Squares, value: float) -> tuple[float, float]:
-    if s.error <= 0:
-        return np.nan, np.nan
-    k, n, f_raters = s.k, s.n, s.raters / s.error
-    part = n * (1 + (k - 1) * value) - k * value
-    bottom = (k * value * f_raters) ** 2 / s.df_raters + part**2 / s.df_error
-    if not bottom > 0:
-        return np.nan, np.nan
-    df = (k * value * f_raters + part) ** 2 / bottom
-    tail = 0.975
-    upper, lower = (
-        float(scipy.special.fdtri(s.df_between, df, tail)),
-        float(scipy.special.fdtri(df, s.df_between, tail)),
-    )
-    rest = k * s.raters + (k * n - k - n) * s.error
-    return (
-        n * (s.between - upper * s.error) / (upper * rest + n * s.between),
-        n * (lower * s.between - s.error) / (rest + n * lower * s.between),
-    )
-
-
-def _stepped_up(value: float, k: float) -> float:
-    """Return the Spearman-Brown reliability of k ratings from that of one; unbounded from -1 / (k - 1) down."""
-    bottom = 1 + value * (k - 1)
-    return value * k / bottom if not bottom <= 0 else -np.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,17 +14,11 @@ from coeval.stats.agreement.alpha import alpha_levels
 from coeval.stats.agreement.coefficients import ONE_CATEGORY, agreement_weights
 from coeval.stats.agreement.unit_kinds import MANY, Level, UnitKinds
 from coeval.stats.clusters import OF_BIAS, UNITS, Clusters, cut, jackknife_interval
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, t_quantile
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, parse_pair, parse_ratings
 
 
-def cohen_kappa(
-    a: Any,
-    b: Any = None,
-    weights: str = "identity",
-    *,
-    value_domain: Sequence[Any] | None = None,
-) -> Estimate:
+def cohen_kappa(a: Any, b: Any = None, weights: str = "identity") -> Estimate:
     """Return Cohen's kappa of two raters, plain or weighted.
 
     Parameters
@@ -43,7 +37,7 @@ def cohen_kappa(
     >>> round(cohen_kappa(["y", "y", "n", "n"], ["y", "n", "n", "n"]), 2)
     0.5
     """
-    data = parse_ratings(a, value_domain) if b is None else parse_pair(a, b, value_domain)
+    data = parse_ratings(a) if b is None else parse_pair(a, b)
     if data.n_annotators != 2:
         raise ValueError(
             f"Cohen's kappa compares two raters, but there are {data.n_annotators}; give two, or use fleiss_kappa."
@@ -127,7 +121,7 @@ def _limits(values: Numbers, without: Numbers) -> tuple[Numbers, Numbers]:
     n = np.maximum(usable.sum(axis=0), 1)
     means = np.where(usable, without, 0).sum(axis=0) / n
     variance = (n - 1) / n * np.where(usable, (without - means) ** 2, 0).sum(axis=0)
-    half = scipy.special.stdtrit(np.maximum(n - 1, 1), 0.975) * np.sqrt(variance)
+    half = t_quantile(np.maximum(n - 1, 1)) * np.sqrt(variance)
     half = np.where((n > 1) & (variance > 1e-24), half, np.nan)
     mended = values - OF_BIAS * (n - 1) * (means - values)
     return np.minimum(values, mended) - half, np.minimum(1.0, np.maximum(values, mended) + half)
@@ -165,7 +159,7 @@ MANY_PAIRS = 2000
 class RaterPair:
     """Two raters on the ``n`` units that both scored. The interval belongs to ordinal alpha.
 
-    Near-continuous scores have no kappas.
+    Near-continuous scores have no kappa.
     """
 
     a: Hashable
@@ -174,39 +168,28 @@ class RaterPair:
     nominal: Estimate
     ordinal: Estimate
     interval: Estimate
-    percent: float | None = None
-    cohen: float | None = None
-    cohen_quadratic: float | None = None
-    ci_low: float | None = None
-    ci_high: float | None = None
-    interval_kind: str | None = None
+    percent: float
+    cohen: float | None
+    ci_low: float | None
+    ci_high: float | None
+    interval_kind: str | None
 
 
 def list_pairs(people: Ratings, everyone: Ratings, clusters: Clusters) -> Iterator[RaterPair]:
-    """Yield each pair of raters, with the model last: three alphas, an interval of ordinal alpha, and kappas.
+    """Yield each pair of raters, with the model last: three alphas, an interval of ordinal alpha, and Cohen's kappa.
 
     ``clusters`` are the clusters of the units of ``everyone``.
     """
-    everybody = people.n_annotators * (people.n_annotators - 1) / 2 <= MANY_PAIRS
-    for a, b, n, alphas, details in _listed(people, everyone, clusters):
-        if n or everybody:
-            reason = "every score of both is the same" if n else "they share no unit"
-            nominal, ordinal, interval = (
-                Estimate.undefined(reason) if np.isnan(alphas[level]) else Estimate(alphas[level])
-                for level in SHOWN
-            )
-            yield RaterPair(a, b, n, nominal, ordinal, interval, **details)
-
-
-ListedPair = tuple[Hashable, Hashable, int, dict[Level, float], dict[str, Any]]
-Listed = Iterator[ListedPair]
-
-
-def _listed(people: Ratings, everyone: Ratings, clusters: Clusters) -> Listed:
-    """Yield the pairs of raters, from tables if scores have few different values."""
     if len(everyone.categories) <= MANY:
-        yield from _from_tables(everyone, clusters)
-        return
+        pairs = _from_tables(everyone, clusters)
+    else:
+        pairs = _with_many_values(people, everyone, clusters)
+    everybody = people.n_annotators * (people.n_annotators - 1) / 2 <= MANY_PAIRS
+    return (pair for pair in pairs if pair.n or everybody)
+
+
+def _with_many_values(people: Ratings, everyone: Ratings, clusters: Clusters) -> Iterator[RaterPair]:
+    """Yield the pairs if some scores are near-continuous; people with few different values still have tables."""
     model = everyone.n_annotators - 1 if everyone.n_annotators > people.n_annotators else None
     if len(people.categories) <= MANY:
         places = np.searchsorted(np.asarray(everyone.units), np.asarray(people.units))
@@ -216,34 +199,33 @@ def _listed(people: Ratings, everyone: Ratings, clusters: Clusters) -> Listed:
             yield _without_table(everyone, a, b, clusters)
 
 
-def _from_tables(data: Ratings, clusters: Clusters) -> Listed:
+def _from_tables(data: Ratings, clusters: Clusters) -> Iterator[RaterPair]:
     names, kind = data.annotators, f"jackknife over {clusters.kind}, t"
     for block in pair_tables(data, clusters):
-        alphas = {level: block.alphas(level) for level in SHOWN}
-        low, high = block.alpha_limits("ordinal")
-        more = {
-            "percent": block.percents(),
-            "cohen": block.kappas("identity"),
-            "cohen_quadratic": block.kappas("quadratic"),
-            "ci_low": low,
-            "ci_high": high,
-        }
+        alphas = [block.alphas(level) for level in SHOWN]
+        numbers = np.column_stack(
+            [block.percents(), block.kappas("identity"), *block.alpha_limits("ordinal")]
+        )
         for k, n in enumerate(block.sizes):
-            yield (
-                names[block.a],
-                names[block.a + 1 + k],
-                int(n),
-                {level: alphas[level][k] for level in SHOWN},
-                {name: float(values[k]) for name, values in more.items()} | {"interval_kind": kind},
-            )
+            nominal, ordinal, interval = (_alpha(values[k], n) for values in alphas)
+            percent, cohen, low, high = numbers[k].tolist()
+            a, b = names[block.a], names[block.a + 1 + k]
+            yield RaterPair(a, b, int(n), nominal, ordinal, interval, percent, cohen, low, high, kind)
 
 
-def _without_table(data: Ratings, a: int, b: int, clusters: Clusters) -> ListedPair:
+def _alpha(value: float, n: int) -> Estimate:
+    if np.isnan(value):
+        return Estimate.undefined("every score of both is the same" if n else "they share no unit")
+    return Estimate(value)
+
+
+def _without_table(data: Ratings, a: int, b: int, clusters: Clusters) -> RaterPair:
     """Return a pair of raters with near-continuous scores, which have no table and no kappa."""
     pair = data.where(np.isin(data.annotator, (a, b)))
     alphas = alpha_levels(pair, clusters, SHOWN)
-    ordinal = alphas["ordinal"].details
-    kept = ("ci_low", "ci_high", "interval_kind")
-    details = {name: ordinal.get(name) for name in kept} | {"percent": ordinal["percent_agreement"]}
-    values = {level: float(alphas[level]) for level in SHOWN}
-    return data.annotators[a], data.annotators[b], ordinal["n_units"], values, details
+    details = alphas["ordinal"].details
+    n, percent = details["n_units"], details["percent_agreement"]
+    low, high, kind = (details.get(name) for name in ("ci_low", "ci_high", "interval_kind"))
+    nominal, ordinal, interval = (_alpha(float(alphas[level]), n) for level in SHOWN)
+    one, other = data.annotators[a], data.annotators[b]
+    return RaterPair(one, other, n, nominal, ordinal, interval, percent, None, low, high, kind)

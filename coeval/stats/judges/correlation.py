@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from coeval.stats.clusters import cut, drawn_interval, fisher_interval, parse_clusters
 from coeval.stats.estimates import Estimate
-from coeval.stats.judges.vector_correlation import METHODS, check_none, correlate
+from coeval.stats.judges.vector_correlation import METHODS, correlate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector, renumbered
 
 LEVELS = ("dataset", "document", "system")
 SYSTEM = LEVELS.index("system")
 DRAWS = 300
 """The number of resamples of clusters at system level, which gives the standard error to 4%."""
+
+TESTS = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall": "kendalltau"}
+"""The tests of scipy.stats."""
 
 SAME = 1e-10
 """Means that differ by less, on a scale of about 1, are equal."""
@@ -37,10 +41,6 @@ class LevelCorrelations:
     groups_used: int
     groups_skipped: int
 
-    def of(self, method: str) -> Estimate:
-        """Return one of ``METHODS``."""
-        return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
-
 
 @dataclass(frozen=True)
 class Correlations:
@@ -49,10 +49,6 @@ class Correlations:
     dataset: LevelCorrelations
     document: LevelCorrelations
     system: LevelCorrelations
-
-    def of(self, level: str) -> LevelCorrelations:
-        """Return one of ``LEVELS``."""
-        return {"dataset": self.dataset, "document": self.document, "system": self.system}[level]
 
 
 def correlations(
@@ -71,8 +67,8 @@ def correlations(
     Returns
     -------
     Correlations
-        Documents without variation on either side are skipped. Dataset and system level have a ``p_value``.
-        Undefined values are nan with a ``reason``.
+        Documents in which a side never varies are skipped. Without clusters, document level has no
+        ``p_value``. Undefined values are nan with a ``reason``.
 
     Raises
     ------
@@ -139,7 +135,9 @@ def vary_groups(
     within = {}
     if documents is not None and owner is not None:
         named = documents >= 0
-        within = {method: _within(x[named], y[named], documents[named], method) for method in METHODS}
+        within = {
+            method: correlate_within(x[named], y[named], documents[named], method) for method in METHODS
+        }
     for name in range(groups):
         rest = group != name
         if rest.all():
@@ -176,7 +174,7 @@ def _draw_systems(x: Numbers, y: Numbers, systems: Codes | None, group: Codes, g
     if len(kept):
         a, b = (join_ties((side[kept] / sizes[kept]).ravel()) for side in (human, model))
         draw = np.repeat(np.arange(len(kept)), width)
-        drawn[kept] = np.column_stack([_within(a, b, draw, method) for method in METHODS])
+        drawn[kept] = np.column_stack([correlate_within(a, b, draw, method) for method in METHODS])
     return drawn
 
 
@@ -194,7 +192,7 @@ def _groups_of(documents: Codes, group: Codes) -> Codes | None:
 
 def _mean_within(x: Numbers, y: Numbers, codes: Codes, method: str) -> float:
     named = codes >= 0
-    return _mean_known(_within(x[named], y[named], codes[named], method)) if named.any() else np.nan
+    return _mean_known(correlate_within(x[named], y[named], codes[named], method)) if named.any() else np.nan
 
 
 def _mean_known(values: Numbers) -> float:
@@ -208,7 +206,7 @@ def spread_levels(point: Correlations, varied: Varied, kind: str, n: int) -> Cor
     def spread(place: int, level: LevelCorrelations) -> LevelCorrelations:
         values: dict[str, Any] = {}
         for k, method in enumerate(METHODS):
-            value = level.of(method)
+            value: Estimate = getattr(level, method)
             interval = interval_of(place, float(value), varied.of(place, k), kind, n)
             keep = (
                 {"p_value": value.details["p_value"]}
@@ -218,7 +216,7 @@ def spread_levels(point: Correlations, varied: Varied, kind: str, n: int) -> Cor
             values[method] = value.having(**interval | keep) if value.defined else value
         return replace(level, **values)
 
-    return Correlations(*(spread(place, point.of(level)) for place, level in enumerate(LEVELS)))
+    return Correlations(*(spread(place, getattr(point, level)) for place, level in enumerate(LEVELS)))
 
 
 def interval_of(level: int, value: float, varied: Numbers, kind: str, n: int) -> dict[str, Any]:
@@ -252,8 +250,8 @@ def _with_p(x: Numbers, y: Numbers, method: str) -> Estimate:
     """Return one correlation with its two-sided p-value against 0. Both sides must vary."""
     if len(x) < 3:
         return Estimate(correlate(x, y, method), n=len(x), p_value=np.nan)
-    value, p = check_none(x, y, method)
-    return Estimate(value, n=len(x), p_value=p)
+    tested = getattr(scipy.stats, TESTS[method])(x, y)
+    return Estimate(correlate(x, y, method), n=len(x), p_value=float(tested.pvalue))
 
 
 def _level(values: dict[str, Estimate], n: int, groups: int, used: int) -> LevelCorrelations:
@@ -278,7 +276,7 @@ def _document_level(x: Numbers, y: Numbers, paired: Any, codes: Codes | None) ->
         return _undefined("no documents are named")
     kept = paired & (codes >= 0)
     named = len(np.unique(codes[kept]))
-    within = {method: _within(x[kept], y[kept], codes[kept], method) for method in METHODS}
+    within = {method: correlate_within(x[kept], y[kept], codes[kept], method) for method in METHODS}
     used = ~np.isnan(within["pearson"])
     if not used.any():
         return _undefined(
@@ -324,7 +322,7 @@ def group_codes(labels: Any, size: int, name: str) -> Codes | None:
     return codes if (codes >= 0).any() else None
 
 
-def _within(x: Numbers, y: Numbers, codes: Codes, method: str) -> Numbers:
+def correlate_within(x: Numbers, y: Numbers, codes: Codes, method: str) -> Numbers:
     """Return the correlation within each group, in the order of the codes; nan if a side never varies."""
     place = renumbered(codes)[1]
     if method == "kendall":
@@ -360,52 +358,7 @@ def _within_kendall(x: Numbers, y: Numbers, place: Codes) -> Numbers:
         for row, product in enumerate((dx * dy, dx * dx, dy * dy)):
             sums[row] += np.bincount(group[same], product, len(sizes))
     bottom = np.sqrt(sums[1] * sums[2])
-    coefficients = _quotient(sums[0], bottom, bottom > 0)
+    coefficients: Numbers = np.divide(sums[0], bottom, out=np.full(len(bottom), np.nan), where=bottom > 0)
     for large in np.flatnonzero(sizes > SMALL):
         coefficients[large] = correlate(x[place == large], y[place == large], "kendall")
     return coefficients
-
-
-def table_correlations(tables: Numbers, values: Numbers) -> dict[str, Numbers]:
-    """Return Pearson, Spearman and tau-b of many pairs of raters at once, from their tables.
-
-    Parameters
-    ----------
-    tables : the counts of each two categories, as pairs x categories x categories.
-    values : the categories' numbers.
-    """
-    n = tables.sum(axis=(1, 2))
-    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
-    mid = [np.cumsum(side, axis=1) - side / 2 for side in (rows, columns)]
-    steady = np.broadcast_to(values, rows.shape)
-    return {
-        "pearson": _moments(tables, n, steady, steady),
-        "spearman": _moments(tables, n, *mid),
-        "kendall": _tau_b(tables, n, rows, columns),
-    }
-
-
-def _moments(tables: Numbers, n: Numbers, x: Numbers, y: Numbers) -> Numbers:
-    rows, columns, size = tables.sum(axis=2), tables.sum(axis=1), np.maximum(n, 1)[:, None]
-    x = x - (rows * x).sum(axis=1, keepdims=True) / size
-    y = y - (columns * y).sum(axis=1, keepdims=True) / size
-    bottom = np.sqrt((rows * x**2).sum(axis=1) * (columns * y**2).sum(axis=1))
-    top = np.einsum("pij,pi,pj->p", tables, x, y)
-    varies = ((rows > 0).sum(axis=1) > 1) & ((columns > 0).sum(axis=1) > 1)
-    return _quotient(top, bottom, varies & (bottom > 0))
-
-
-def _tau_b(tables: Numbers, n: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
-    after = np.cumsum(np.cumsum(tables[:, ::-1, ::-1], axis=1), axis=2)[:, ::-1, ::-1]
-    before = np.cumsum(np.cumsum(tables[:, ::-1, :], axis=1), axis=2)[:, ::-1, :]
-    concordant = (tables[:, :-1, :-1] * after[:, 1:, 1:]).sum(axis=(1, 2))
-    discordant = (tables[:, :-1, 1:] * before[:, 1:, :-1]).sum(axis=(1, 2))
-    untied = [(n**2 - (side**2).sum(axis=1)) / 2 for side in (rows, columns)]
-    bottom = np.sqrt(untied[0] * untied[1])
-    return _quotient(concordant - discordant, bottom, bottom > 0)
-
-
-def _quotient(top: Numbers, bottom: Numbers, where: Any) -> Numbers:
-    """Return top / bottom, or nan if it is undefined."""
-    quotient: Numbers = np.divide(top, bottom, out=np.full(len(bottom), np.nan), where=where)
-    return quotient

@@ -1,7 +1,7 @@
-"""The correlation of two complete vectors, its p-value, and the difference of two correlations that share one.
+"""The correlation of two complete vectors, and the difference of two correlations that share one.
 
 Scores, and means of few scores, have few different values: Kendall's tau-b of 200,000 scores needs a table of some
-hundred cells. Statistics and p-values equal those of scipy, which is only used for vectors of many different values.
+hundred cells. The results equal those of scipy, which is only used for vectors of many different values.
 """
 
 from __future__ import annotations
@@ -39,30 +39,6 @@ def correlate(x: Numbers, y: Numbers, method: str) -> float:
     return float(np.clip((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()), -1, 1))
 
 
-def check_none(x: Numbers, y: Numbers, method: str) -> tuple[float, float]:
-    """Return the correlation and its two-sided p-value against 0, for three or more items that vary on both sides.
-
-    >>> x, y = np.array([1.0, 2, 2, 4, 5, 3]), np.array([2.0, 1, 3, 4, 4, 3])
-    >>> [tuple(round(value, 6) for value in check_none(x, y, method)) for method in METHODS]
-    [(0.79421, 0.059167), (0.850841, 0.031713), (0.741249, 0.047525)]
-    """
-    n = len(x)
-    if method == "kendall":
-        met = Met.of(x, y)
-        if met is None or not met.has_ties:
-            # the p-value of few items without ties is exact
-            tested = scipy.stats.kendalltau(x, y)
-            return float(tested.statistic), float(tested.pvalue)
-        return met.tau, 2 * float(scipy.special.ndtr(-abs(met.z)))
-    r = correlate(x, y, method)
-    if method == "pearson":
-        half = n / 2 - 1
-        return r, 2 * float(scipy.special.betaincc(half, half, (1 + abs(r)) / 2))
-    with np.errstate(divide="ignore"):
-        t = r * np.sqrt(np.float64(n - 2) / ((1 + r) * (1 - r)))
-    return r, 2 * float(scipy.special.stdtr(n - 2, -abs(t)))
-
-
 def rank(values: Numbers) -> Numbers:
     """Return ranks from 1; equal values get the mean of their ranks.
 
@@ -94,11 +70,6 @@ class Met:
         return self.table.sum(axis=1), self.table.sum(axis=0)
 
     @property
-    def has_ties(self) -> bool:
-        """Return whether any value occurs twice in a vector."""
-        return any(int(side.max()) > 1 for side in self._sides)
-
-    @property
     def balance(self) -> int:
         """Return the number of concordant pairs of items minus that of discordant pairs."""
         # for each cell: items that are higher in both vectors, and items higher in the first and lower in the second
@@ -115,29 +86,13 @@ class Met:
         untied = [n * (n - 1) // 2 - int((side * (side - 1) // 2).sum()) for side in self._sides]
         return float(np.clip(self.balance / np.sqrt(untied[0]) / np.sqrt(untied[1]), -1, 1))
 
-    @property
-    def z(self) -> float:
-        """Return ``balance`` divided by its null standard deviation (Kendall 1970, Rank Correlation Methods)."""
-        n = int(self.table.sum())
-        m = n * (n - 1.0)
-        pairs, threes, fives = np.array([_count_ties(side) for side in self._sides]).T
-        variance = (m * (2 * n + 5) - fives.sum()) / 18 + 2 * pairs.prod() / m
-        return self.balance / float(np.sqrt(variance + threes.prod() / (9 * m * (n - 2))))
-
-
-def _count_ties(sizes: Codes) -> tuple[float, float, float]:
-    """Return the three sums over one vector's ties that tau-b and its variance need."""
-    ties = sizes[sizes > 1].astype(float)
-    pairs = ties * (ties - 1)
-    return float(pairs.sum() / 2), float((pairs * (ties - 2)).sum()), float((pairs * (2 * ties + 5)).sum())
-
 
 # Two correlations that share a variable: Williams' test, and the difference with its interval.
 
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """``t`` with ``df`` degrees of freedom, and its p-values.
+    """``t`` with ``df`` degrees of freedom, and its p-value.
 
     ``n_effective`` is the equivalent number of independent items.
     """
@@ -145,7 +100,6 @@ class WilliamsTest:
     t: Estimate
     df: float
     p_two_sided: float
-    p_one_sided: float
     n: int
     n_effective: float
     reason: str | None
@@ -162,13 +116,13 @@ def williams_test(
     r23 : the correlation of the two judges.
     n : the number of items with all three scores.
     n_effective : for clustered items, the equivalent number of independent items (``n`` divided by the design
-        effect), which replaces n in the test.
+        effect). The test uses it if it is below ``n``.
 
     Returns
     -------
     WilliamsTest
-        ``df`` is n - 3. ``p_one_sided`` is small if r12 is greater. ``reason`` says why the test is undefined (n
-        below 4, or judges that agree perfectly), else None.
+        ``df`` is ``n_effective`` - 3. If the test is undefined (too few items, equal or opposite judges, or
+        an undefined correlation), ``reason`` says why.
 
     Raises
     ------
@@ -188,7 +142,7 @@ def williams_test(
     reason = _williams_reason(r12, r13, r23, size)
     if reason:
         nothing = Estimate.undefined(reason)
-        return WilliamsTest(nothing, size - 3, np.nan, np.nan, n, size, reason)
+        return WilliamsTest(nothing, size - 3, np.nan, n, size, reason)
     k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
     spread = 2 * max(k, 0.0) * (size - 1) / (size - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
     t = float((r12 - r13) * np.sqrt((size - 1) * (1 + r23) / spread))
@@ -196,7 +150,6 @@ def williams_test(
         t=Estimate(t, n=n),
         df=size - 3,
         p_two_sided=2 * float(scipy.special.stdtr(size - 3, -abs(t))),
-        p_one_sided=float(scipy.special.stdtr(size - 3, -t)),
         n=n,
         n_effective=size,
         reason=None,

@@ -11,7 +11,6 @@ import pandas as pd
 
 from coeval.stats.actions import (
     ACTIONS,
-    KINDS,
     ActionRates,
     Outliers,
     ScoreChanges,
@@ -20,12 +19,10 @@ from coeval.stats.actions import (
     against_majority,
     count_outliers,
     score_changes,
-    time_curve,
     time_spent,
 )
 from coeval.stats.estimates import FLAT, Estimate
 from coeval.stats.frames import ASSISTED, StudyFrames, is_planted
-from coeval.stats.report.model_vs_people import choose_labels
 from coeval.stats.report.tables import Table, make_table
 
 
@@ -68,40 +65,12 @@ def score_change_section(study: StudyFrames) -> ScoreChangeSection:
     )
 
 
-def score_moves(study: StudyFrames) -> pd.DataFrame:
-    """Return how often assisted people changed each drafted score to each score: ``draft, person, n, share``.
-
-    Drafted scores between two points (means of samples) are rounded, with halves rounded up. ``share`` is the share
-    of all scores with this draft.
-    """
-    scores = study.scores.dropna(subset=["score", "draft_score"])
-    scores = scores[(scores["arm"] == ASSISTED) & ~is_planted(scores)]
-    scores = scores.assign(draft=np.floor(scores["draft_score"] + 0.5), person=scores["score"])
-    if scores.empty:
-        return pd.DataFrame(columns=["draft", "person", "n", "share"])
-    points = sorted({*(study.points() or ()), *scores["draft"], *scores["person"]})
-    cells = pd.MultiIndex.from_product([points, points], names=["draft", "person"])
-    frame = scores.groupby(["draft", "person"]).size().reindex(cells, fill_value=0).reset_index(name="n")
-    totals = frame.groupby("draft")["n"].transform("sum")
-    return frame.assign(share=(frame["n"] / totals.where(totals > 0)).fillna(0.0))
-
-
 def time_section(study: StudyFrames) -> TimeSpent:
     """Return seconds per criterion and minutes per sample, with and without idle time."""
     spent = time_spent(study.scores)
     order = {criterion: place for place, criterion in enumerate(study.criteria)}
     parts = sorted(spent.per_criterion, key=lambda part: order.get(part.criterion, len(order)))
     return replace(spent, per_criterion=parts)
-
-
-def time_curves(study: StudyFrames) -> pd.DataFrame:
-    """Return the cumulative share of submissions by seconds, for each criterion."""
-    timed = study.scores[study.scores["wall_seconds"] > 0]
-    curves = [
-        time_curve(timed.loc[timed["criterion"] == criterion, "wall_seconds"]).assign(criterion=criterion)
-        for criterion in study.criteria
-    ]
-    return pd.concat([pd.DataFrame(columns=["criterion", "seconds", "share"]), *curves])
 
 
 @dataclass(frozen=True)
@@ -118,10 +87,10 @@ class Distribution:
 
 @dataclass(frozen=True)
 class BehaviourSection:
-    """The use of drafts against the majority without them, and the frequencies of scores by people and the shown run.
+    """The comparison of assisted scores with the majority of people without the draft, and score frequencies.
 
-    ``against_majority`` has a row for each class of ``MAJORITY``. ``distributions`` are over all criteria,
-    ``distributions_by_criterion`` over all systems.
+    ``against_majority`` has a row for each class of ``MAJORITY``. The frequencies are of people and of the
+    shown run: ``distributions`` over all criteria, ``distributions_by_criterion`` over all systems.
     """
 
     against_majority: list[dict[str, Any]]
@@ -140,15 +109,6 @@ def behaviour_section(study: StudyFrames) -> BehaviourSection:
         [row for source, frame in sources.items() for row in _distributions(study, source, frame)],
         [row for source, frame in sources.items() for row in _by_criterion(study, source, frame)],
     )
-
-
-def compared_distributions(study: StudyFrames) -> list[Distribution]:
-    """Return the frequencies of the people's scores that the model is compared with, and of the shown run."""
-    model = study.shown_scores.rename("score").reset_index()
-    return [
-        *_distributions(study, "llm", model),
-        *_distributions(study, "people", choose_labels(study).scored),
-    ]
 
 
 def _distributions(study: StudyFrames, source: str, frame: pd.DataFrame) -> list[Distribution]:
@@ -182,8 +142,7 @@ def _counts(values: pd.Series[float]) -> dict[str, int]:
 
 def actions_tables(section: ActionRates) -> list[Table]:
     """Return the table of the actions on drafted lines."""
-    rows = [{"lines": "overall", **vars(section.overall)}]
-    rows += [{"lines": kind, **vars(section.of(kind))} for kind in KINDS]
+    rows = [{"lines": lines, "n": rates.n, **rates.shares} for lines, rates in section.items()]
     return [
         make_table(
             "evaluation_actions",

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.alpha import alpha_levels, counted, mean_alpha, plain_alphas
-from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
+from coeval.stats.agreement.alpha import alpha_levels, mean_alpha, plain_alphas
+from coeval.stats.agreement.coefficients import count_ratings, fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.agreement.icc import icc
 from coeval.stats.agreement.two_raters import SHOWN, RaterPair, list_pairs
 from coeval.stats.agreement.unit_kinds import Level
 from coeval.stats.clusters import VERDICT_FROM
-from coeval.stats.estimates import FLAT, Estimate, Spelled
+from coeval.stats.estimates import FLAT, Estimate, Spelled, plural
 from coeval.stats.frames import (
     ASSISTED,
     BLIND,
@@ -66,7 +66,8 @@ class DraftsInView:
 class Headline:
     """Agreement in one number: the mean of the criteria's ordinal alphas, with an interval over clusters.
 
-    ``scores`` names the scores used: those without a draft's influence, if they span ``VERDICT_FROM`` clusters.
+    ``scores`` names the scores used: those without a draft's influence if they span ``VERDICT_FROM``
+    clusters, else all.
     """
 
     level: str
@@ -134,6 +135,7 @@ class AgreementSection:
     planted: int
     """The number of scores of drafts with planted errors. They count between people, but not with the model."""
     pairwise: list[RaterPair]
+    """Every pair of raters, the model last, without planted errors."""
     per_criterion: list[CriterionPart]
     by_system: list[Part]
     by_group: list[Part]
@@ -157,26 +159,24 @@ def people_alphas(study: StudyFrames) -> PeopleAlphas:
     everybody = study.everybody
     parts = [alpha_levels(data, study.clusters_of(data), SHOWN) for data in study.by_criterion]
     humans = alpha_levels(everybody, study.clusters_of(everybody), SHOWN)
-    of_all = _headline_of_all(study, humans["ordinal"])
+    mean = _mean_of(study, study.by_criterion)
+    of_all = _headline_from(mean, humans["ordinal"], ALL_SCORES, drafts_in_view(study.scored))
     return PeopleAlphas(humans, parts, _headline(study, of_all), of_all)
 
 
 def _headline(study: StudyFrames, of_all: Headline) -> Headline:
     """Return the headline from scores without a draft's influence if they suffice, else from all scores."""
     unaided, arms = study.unaided, set(study.unaided["arm"])
-    mean = _mean_over_criteria(study, unaided)
+    same = arms == {BLIND} and len(unaided) == len(study.scored)
+    mean = of_all.mean.value if same else _mean_over_criteria(study, unaided)
     if not mean.defined or mean.details["clusters"] < VERDICT_FROM:
         return of_all
     scores = BOTH_KINDS if len(arms) > 1 else "blind scores" if BLIND in arms else "first scores"
     data = study.ratings(unaided)
-    pooled = alpha_levels(data, study.clusters_of(data), ("ordinal",))["ordinal"]
-    return _headline_from(mean, pooled, scores, drafts_in_view(unaided, unaided=True))
-
-
-def _headline_of_all(study: StudyFrames, pooled: Estimate) -> Headline:
-    return _headline_from(
-        _mean_of(study, study.by_criterion), pooled, ALL_SCORES, drafts_in_view(study.scored)
+    pooled = (
+        of_all.pooled.value if same else alpha_levels(data, study.clusters_of(data), ("ordinal",))["ordinal"]
     )
+    return _headline_from(mean, pooled, scores, drafts_in_view(unaided, unaided=True))
 
 
 def _headline_from(mean: Estimate, pooled: Estimate, scores: str, seen: DraftsInView) -> Headline:
@@ -205,7 +205,7 @@ ARM_WORDS = {
     EVIDENCE: "with its quoted passages marked",
     REASONS: "with its lines of evidence in view",
     BLIND: "without the draft (blind arm)",
-    UNDRAFTED: "where no draft could be read",
+    UNDRAFTED: "without a readable draft",
 }
 """What people saw in each arm, in sentences about their scores."""
 
@@ -227,11 +227,11 @@ def describe_arms(counts: Mapping[str, int]) -> str:
     """Return how all scores were given.
 
     >>> describe_arms({"assisted": 108, "blind": 28, "undrafted": 8})
-    '144 scores: 108 with the draft in view, 28 without the draft (blind arm), 8 where no draft could be read'
+    '144 scores: 108 with the draft in view, 28 without the draft (blind arm), 8 without a readable draft'
     """
     total = sum(counts.values())
     parts = [f"{n:,} {ARM_WORDS[arm]}" for arm, n in counts.items()]
-    return f"{total:,} {'score' if total == 1 else 'scores'}" + (f": {', '.join(parts)}" if parts else "")
+    return plural(total, "score") + (f": {', '.join(parts)}" if parts else "")
 
 
 def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInView:
@@ -251,7 +251,8 @@ def agreement_section(study: StudyFrames) -> AgreementSection:
     (``StudyFrames.clusters``) and apply to other documents judged by these people. The interval of a part (``ci_low``
     and ``ci_high``) belongs to its ordinal alpha.
     """
-    people, everyone = study.everybody, study.ratings(study.genuine, llm=True)
+    people, everyone = study.everybody, study.ratings(study.genuine, study.shown_scores)
+    genuine = people if len(study.genuine) == len(study.scored) else study.ratings(study.genuine)
     alphas = people_alphas(study)
     whole = _part(study, {}, study.scored, people, alphas.humans)
     joined = alpha_levels(everyone, study.clusters_of(everyone), SHOWN)
@@ -267,7 +268,7 @@ def agreement_section(study: StudyFrames) -> AgreementSection:
             for name, value in icc(people, clusters=study.clusters_of(people)).items()
         },
         planted=len(study.scored) - len(study.genuine),
-        pairwise=_list_pairs(study, people, everyone),
+        pairwise=list(list_pairs(genuine, everyone, study.clusters_of(everyone))),
         per_criterion=_per_criterion(study, alphas.per_criterion),
         by_system=_parts(study, "system", whole),
         by_group=_parts(study, "group", whole),
@@ -275,21 +276,8 @@ def agreement_section(study: StudyFrames) -> AgreementSection:
     )
 
 
-def _list_pairs(study: StudyFrames, people: Ratings, everyone: Ratings) -> list[RaterPair]:
-    """Return every pair of raters: pairs of people with all scores, pairs with the model without planted errors."""
-    if study.genuine is study.scored:
-        return list(list_pairs(people, everyone, study.clusters_of(everyone)))
-    genuine = list_pairs(study.ratings(study.genuine), everyone, study.clusters_of(everyone))
-    pairs = [
-        *list_pairs(people, people, study.clusters_of(people)),
-        *(pair for pair in genuine if pair.b == LLM),
-    ]
-    places = {name: place for place, name in enumerate(people.annotators)}
-    return sorted(pairs, key=lambda pair: places[pair.a])
-
-
 def other_coefficients(study: StudyFrames, data: Ratings) -> Coefficients:
-    """Return the other coefficients with intervals over clusters."""
+    """Return AC1, quadratic AC2, percent agreement and Fleiss' kappa, with intervals over clusters."""
     clusters = study.clusters_of(data)
     return Coefficients(
         ac1=Spelled(gwet_ac(data, clusters=clusters)),
@@ -318,36 +306,14 @@ def _intervals(levels: Levels) -> dict[Level, dict[str, Any]]:
 
 def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[CriterionPart]:
     model, rows = study.shown_scores, []
-    beside = study.by_criterion
-    if study.genuine is not study.scored:
-        genuine = study.genuine[["who", "unit", "score"]]
-        beside = [study.ratings(part) for part in study.cut_by_criterion(genuine)]
-    for position, scored in enumerate(study.cut_by_criterion(study.scored[["unit", *VIEWED]])):
+    parts = study.cut_by_criterion(study.scored[["unit", *VIEWED]])
+    genuine = study.cut_by_criterion(study.genuine[["who", "unit", "score"]])
+    for position, (scored, beside) in enumerate(zip(parts, genuine, strict=True)):
         criterion, people = study.criteria[position], study.by_criterion[position]
-        drafted = model[model.index % len(study.criteria) == position]
-        joined = with_llm(beside[position], drafted)
+        joined = study.ratings(beside, model[model.index % len(study.criteria) == position])
         part = _part(study, {"criterion": criterion}, scored, people, alphas[position])
         rows.append(CriterionPart(part, plain_alphas(joined, SHOWN)))
     return rows
-
-
-def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
-    """Return the people's ratings with the model as one more annotator."""
-    rated, shown = np.asarray(people.units, dtype=np.int64), model.index.to_numpy(dtype=np.int64)
-    place = np.union1d(rated, shown)
-    units = np.concatenate([np.searchsorted(place, rated)[people.unit], np.searchsorted(place, shown)])
-    annotator = np.concatenate([people.annotator, np.full(len(model), people.n_annotators)])
-    scores = model.to_numpy(dtype=float)
-    categories = np.union1d(people.numbers, scores)
-    codes = np.searchsorted(categories, people.numbers)[people.code], np.searchsorted(categories, scores)
-    return Ratings(
-        (*people.annotators, LLM),
-        place,
-        categories,
-        annotator,
-        units,
-        np.concatenate(codes),
-    )
 
 
 def _parts(study: StudyFrames, column: str, whole: Part) -> list[Part]:
@@ -355,7 +321,7 @@ def _parts(study: StudyFrames, column: str, whole: Part) -> list[Part]:
     of_row, codes = _find_parts(study, column)
     names = list(codes)
     if column == "arm":
-        names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in codes]
+        names = [arm for arm in (ASSISTED, BLIND, FIRST, EVIDENCE, REASONS, UNDRAFTED) if arm in codes]
     parts, viewed = [], study.scored[[*VIEWED]]
     for name in names:
         rows, label = of_row == codes[name], {column: name, "name": name}
@@ -386,7 +352,7 @@ def _part(
     """Return the agreement of ``data``, which are the ratings of the rows ``scored``."""
     ordinal = levels["ordinal"].details
     interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "clusters")}
-    counts = counted(data)
+    counts = count_ratings(data)
     return Part(
         label=label,
         counts=Counts(*(counts[field.name] for field in fields(Counts))),
@@ -443,7 +409,7 @@ def agreement_tables(section: AgreementSection) -> list[Table]:
             "pairwise",
             "Agreement of each pair of raters",
             "Krippendorff's alpha over the units that both scored; interval of ordinal alpha from leaving out "
-            "clusters; the model is called llm (paper, figures 3 to 5).",
+            "clusters; planted errors are left out; the model is called llm (paper, figures 3 to 5).",
             [vars(pair) for pair in section.pairwise],
             ("a", "b", "n", *levels, "cohen", "percent"),
         ),
@@ -463,7 +429,7 @@ def _part_row(part: Part) -> dict[str, Any]:
 
 def _coefficient_rows(section: AgreementSection) -> Iterator[dict[str, Any]]:
     values = {f"alpha, {level}": section.humans[level] for level in SHOWN}
-    if not section.planted:
+    if not section.planted and any(LLM in (pair.a, pair.b) for pair in section.pairwise):
         values |= {f"alpha with the model, {level}": section.humans_and_llm[level] for level in SHOWN}
     coefficients = section.coefficients
     values |= {"AC1": coefficients.ac1.value, "AC2, quadratic": coefficients.ac2.value}

@@ -33,7 +33,6 @@ class AlignmentSection:
     n_labels: int
     n_blind: int
     n_first: int
-    human_score: str
     annotator_kind: str
     epsilon: float
     runs: list[JudgeRow]
@@ -63,7 +62,6 @@ def alignment_section(study: StudyFrames) -> AlignmentSection:
         n_labels=len(reference.scored),
         n_blind=reference.count(BLIND),
         n_first=0 if reference.leaned else reference.count(FIRST),
-        human_score="mean of the people's scores of a unit",
         annotator_kind=kind,
         epsilon=epsilon,
         runs=[judge_row(study, reference, people, judge, epsilon) for judge in judges],
@@ -120,7 +118,7 @@ def _judge_rows(run: JudgeRow) -> Iterator[dict[str, Any]]:
     for part in run.per_criterion:
         yield _judge_row(run, part.criterion, part.against) | {"alt_test_p_holm": part.alt_test_p_holm}
     means = {
-        f"{level}_{method}": run.correlations_mean.of(level).of(method).value
+        f"{level}_{method}": getattr(run.correlations_mean[level], method).value
         for level in LEVELS
         for method in METHODS
     }
@@ -134,7 +132,7 @@ def _judge_row(run: JudgeRow, criterion: str, against: Against) -> dict[str, Any
         "criterion": criterion,
         "n": against.n_units,
         **{
-            f"{level}_{method}": against.correlations.of(level).of(method)
+            f"{level}_{method}": getattr(getattr(against.correlations, level), method)
             for level in LEVELS
             for method in METHODS
         },

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE, alpha_levels
+from coeval.stats.agreement.coefficients import NOT_PAIRED
 from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.estimates import Estimate, short
 from coeval.stats.frames import StudyFrames
@@ -128,6 +129,11 @@ def name_measurement(seen: DraftsInView) -> str:
 
 
 def _sentence(alpha: Estimate, level: str, measured: str) -> str:
+    if alpha.reason == NOT_PAIRED:
+        return (
+            "Agreement cannot be computed yet: no two people scored the same instance on the same criterion. "
+            "A second person has to judge the same instances."
+        )
     if level == UNDEFINED:
         return f"Agreement cannot be computed yet: {alpha.reason or 'nobody has scored'}."
     figure = f"alpha {short(float(alpha))}{_span(alpha)}, {measured}"
@@ -145,7 +151,8 @@ def _sentence(alpha: Estimate, level: str, measured: str) -> str:
 
 
 def count_clusters(n: int, kind: str) -> str:
-    """
+    """Return a number with its noun.
+
     >>> count_clusters(1, "documents or groups"), count_clusters(1200, "documents")
     ('1 document or group', '1,200 documents')
     """
@@ -181,7 +188,7 @@ def describe_effects(effects: DraftEffects) -> str:
         return _effect(
             adoption,
             f"The draft changed how often people gave its score, by {_with_span(adoption)}",
-            f"No effect of the draft is proved: its score was given more often by {_with_span(adoption)}",
+            f"No effect of the draft on scores is proved: its score was given more often by {_with_span(adoption)}",
         )
     return ""
 
@@ -208,14 +215,13 @@ def _in_view(seen: DraftsInView) -> list[str]:
         return []
     kept = f", and {_percent(seen.kept)} kept its score" if seen.kept.defined else ""
     others = ", ".join(f"{n:,} {ARM_WORDS[arm]}" for arm, n in seen.arms.items() if arm not in IN_VIEW)
-    others = f" (and {others})" if others else ""
     many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,} scores were"
     measure = (
         "A share of blind assignments, under Study design in Set-up, measures by how much."
         if seen.n == seen.of
-        else "Effect of the draft compares them with the others."
+        else f"Effect of the draft compares them with the others: {others}."
     )
-    return [f"{many} given with the draft in view{others}{kept}, which raises agreement. {measure}"]
+    return [f"{many} given with the draft in view{kept}, which raises agreement. {measure}"]
 
 
 def _span(value: Estimate) -> str:

@@ -67,7 +67,7 @@ def _voters(name: str, votes: pd.DataFrame) -> Voters:
     return Voters(
         name,
         votes["annotator"].nunique(),
-        action_rates(votes).overall,
+        action_rates(votes)["overall"],
         Spelled(krippendorff_alpha(table, "nominal"), details),
         Spelled(percent_agreement(table), details),
     )
@@ -99,7 +99,8 @@ def _row(part: Voters) -> dict[str, Any]:
     return {
         "voters": part.of,
         "people": part.voters,
-        **vars(part.rates),
+        "n": part.rates.n,
+        **part.rates.shares,
         "alpha": part.alpha.value,
         "ci_low": part.alpha.get("ci_low"),
         "ci_high": part.alpha.get("ci_high"),

@@ -25,7 +25,7 @@ from coeval.stats.report.activity import (
     time_section,
     time_tables,
 )
-from coeval.stats.report.agreement import agreement_section, agreement_tables, arm_counts, drafts_in_view
+from coeval.stats.report.agreement import agreement_section, agreement_tables, arm_counts
 from coeval.stats.report.alignment import alignment_section, alignment_tables
 from coeval.stats.report.answer import answer_section
 from coeval.stats.report.criteria_votes import votes_section, votes_tables
@@ -45,7 +45,6 @@ def list_notes(study: StudyFrames) -> list[str]:
 def study_notes(study: StudyFrames) -> Iterator[str]:
     """Yield notes on the omissions of the whole report, and on how to read it."""
     yield _sampled(study)
-    yield from _in_view(study)
     missing = len(study.scores) - len(study.scored)
     if missing:
         yield f"{missing} submissions without a score are left out of every figure but actions and time."
@@ -87,18 +86,6 @@ def _correlated(pairs: pd.DataFrame) -> str:
     if len(pairs) < 3 or pairs["score"].nunique() < 2 or pairs["people"].nunique() < 2:
         return f"undefined (n = {len(pairs):,})"
     return f"{pairs['score'].corr(pairs['people']):.2f} (n = {len(pairs):,})"
-
-
-def _in_view(study: StudyFrames) -> Iterator[str]:
-    """Yield a note on the scores given with the draft in view, and on how many of them kept the draft's score."""
-    seen = drafts_in_view(study.scored)
-    if not seen.kept.defined:
-        return
-    many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} scores were"
-    yield (
-        f"{many} given with the draft in view; {float(seen.kept):.0%} of those with a drafted score equal it. People "
-        "who see the same draft agree more than they would without it."
-    )
 
 
 def _sampled(study: StudyFrames) -> str:

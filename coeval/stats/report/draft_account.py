@@ -85,7 +85,7 @@ class DraftEffects:
 
 @dataclass(frozen=True)
 class DraftAccount:
-    """The effects of the drafts: one account per arm, the limits of the design, and a paragraph for a paper.
+    """The effects of the drafts: one account per arm, and a paragraph for a paper.
 
     ``pull`` is how far people move to a shifted score. ``first`` is about people who scored before they saw the draft.
     """
@@ -94,7 +94,6 @@ class DraftAccount:
     pull: Spelled
     first: FirstEffect
     reference: str
-    cannot: list[str]
     paragraph: str
 
     @property
@@ -111,9 +110,8 @@ def draft_account_section(study: StudyFrames) -> DraftAccount:
     present = set(rows["arm"].unique())
     accounts = [_account(study, rows, arm, reference) for arm in SHOWN_ARMS if arm in present]
     pull = draft_effects_section(study).pull
-    cannot = list(_cannot(study, rows, accounts, reference))
     paragraph = " ".join(_paragraph(study, accounts, pull.value, reference))
-    return DraftAccount(accounts, pull, first_effect(rows), reference, cannot, paragraph)
+    return DraftAccount(accounts, pull, first_effect(rows), reference, paragraph)
 
 
 @once
@@ -206,55 +204,19 @@ def _account(study: StudyFrames, rows: pd.DataFrame, arm: str, reference: str) -
     return ArmAccount(arm, int(sizes.get(arm, 0)), int(sizes.get(BLIND, 0)), measures)
 
 
-# The limits of the design.
-
-
-def _cannot(
-    study: StudyFrames, rows: pd.DataFrame, accounts: Sequence[ArmAccount], reference: str
-) -> Iterator[str]:
-    if not accounts:
-        yield "No score was given with a draft in view, so there is nothing to compare."
-        return
-    if not (rows["arm"] == BLIND).any():
-        yield (
-            "No score was given without the draft, so the study cannot show what people would do alone. "
-            "Set a blind share (Set-up, Tasks)."
-        )
-        return
-    if not study.drawn:
-        yield (
-            "The file does not say that the arms were drawn at random. CoEval draws them for its own "
-            "people; in imported scores they may differ in more than the draft."
-        )
-    if not reference:
-        yield (
-            "There is no reference score, so accuracy is unknown: people who copy one draft agree with "
-            "each other whether it is right or wrong. Adjudicate some blind items, or let experts score "
-            "without the draft."
-        )
-    elif reference.startswith("adjudicated"):
-        yield "Adjudicated scores were decided by somebody who could see people's scores and the draft."
-    if not rows["planted_score"].astype(bool).any():
-        yield "No planted wrong score was shown, so the study cannot show whether people notice one."
-    kind = study.clusters.kind
-    yield (
-        f"Intervals apply to other {kind} judged by these people; wider intervals, for people like these, are in the "
-        "JSON document."
-    )
-
-
 # The paragraph for a paper.
 
 
 def _paragraph(
     study: StudyFrames, accounts: Sequence[ArmAccount], pull: Estimate, reference: str
 ) -> Iterator[str]:
+    drawn = "drawn" if study.drawn else "not known to be drawn"
     for account in accounts:
         if not account.blind_scores:
             continue
         yield (
             f"{account.scores:,} scores were given with {ARM_NAMES.get(account.arm, account.arm)} in view and "
-            f"{account.blind_scores:,} without a draft{', drawn at random' if study.drawn else ''}."
+            f"{account.blind_scores:,} without a draft, {drawn} at random."
         )
         yield from _tell_time(account.of("seconds"))
         yield from _tell(account, "adoption", "People gave the draft's score")
@@ -329,7 +291,7 @@ def _with_limits(value: Estimate) -> dict[str, float]:
 
 
 def draft_account_tables(section: DraftAccount) -> list[Table]:
-    """Return tables of the drafts' effects, and of the limits of the design."""
+    """Return the table of the drafts' effects."""
     rows = [
         {
             "shown": ARM_NAMES.get(account.arm, account.arm),
@@ -358,14 +320,4 @@ def draft_account_tables(section: DraftAccount) -> list[Table]:
         if value.defined
     ]
     columns = ("shown", "measure", "with", "blind", "difference", "ci_low", "ci_high", "p_value", "compared")
-    limits = [{"limit": sentence} for sentence in section.cannot] if section.arms else []
-    return [
-        make_table("what_the_drafts_did", "Effects of the drafts", section.paragraph, rows, columns),
-        make_table(
-            "what_the_design_cannot_say",
-            "Limits of this design",
-            "Each limit, and what would remove it.",
-            limits,
-            ("limit",),
-        ),
-    ]
+    return [make_table("what_the_drafts_did", "Effects of the drafts", section.paragraph, rows, columns)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from coeval.stats.agreement.unit_kinds import PLUS_TWO, WORTH
 from coeval.stats.clusters import GROUPS
+from coeval.stats.estimates import extent, plural
 from coeval.stats.frames import (
     ASSISTED,
     BLIND,
@@ -44,13 +45,13 @@ def methods_paragraph(study: StudyFrames, report: Document) -> str:
 def _people(study: StudyFrames, report: Document) -> str:
     groups = list(study.group_of.values())
     labels = {TEAM: "team member", EXPERT: "expert", CROWD: "crowd worker"}
-    kinds = [_count(groups.count(group), label) for group, label in labels.items() if group in groups]
+    kinds = [plural(groups.count(group), label) for group, label in labels.items() if group in groups]
     scales = {f"{low:g} to {high:g}" for low, high in study.scales.values()}
     scale = f"on a scale from {scales.pop()}" if len(scales) == 1 else "on the criteria's own scales"
     counts, scored = report["agreement"], study.scored["instance"]
     where = study.instances[study.instances["instance"].isin(scored)]
     parts = [
-        _count(n, name)
+        plural(n, name)
         for name, n in (
             ("document", where["document"].replace("", None).nunique()),
             ("system", where["system"].replace("", None).nunique()),
@@ -59,10 +60,10 @@ def _people(study: StudyFrames, report: Document) -> str:
     ]
     of = f" ({' by '.join(parts)})" if parts else ""
     return (
-        f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
-        f"{_count(scored.nunique(), 'instance')}{of} by "
-        f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
-        f"{_count(report['units'], 'unit')} (an instance and a criterion), {counts['n_units']:,} of them scored "
+        f"{plural(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
+        f"{plural(scored.nunique(), 'instance')}{of} by "
+        f"{plural(len(study.criteria), 'criterion', 'criteria')} {scale}: {plural(len(study.scored), 'score')} of "
+        f"{plural(report['units'], 'unit')} (an instance and a criterion), {counts['n_units']:,} of them scored "
         f"by two or more people."
     )
 
@@ -74,7 +75,7 @@ def _criteria(votes: Document) -> str:
     by_model = f"the model worded {votes['worded_by_model']:.0%} of them"
     if not votes["on_this_version"]:
         return f"The criteria were set without a vote; {by_model}."
-    return f"{_count(votes['on_this_version'], 'person', 'people')} voted on the criteria; {by_model}."
+    return f"{plural(votes['on_this_version'], 'person', 'people')} voted on the criteria; {by_model}."
 
 
 def _arms(study: StudyFrames) -> str:
@@ -93,7 +94,7 @@ def _agreement(report: Document) -> str:
         return f"Krippendorff's alpha is {UNDEFINED} for every criterion."
     scores = headline["scores"]
     pooled = headline["pooled"]
-    criteria = _count(headline["criteria"], "criterion", "criteria")
+    criteria = plural(headline["criteria"], "criterion", "criteria")
     return (
         f"Agreement is Krippendorff's ordinal alpha of {scores}: its mean over {criteria} is "
         f"{_number(headline['value'])}{_interval(headline)}; pooled over all units, which differences between criteria "
@@ -170,7 +171,7 @@ def _time(report: Document) -> str:
     return (
         f"A criterion took a median of {time['median_seconds']:.0f} s (mean {time['mean_seconds']:.0f} s, "
         f"{_number(time['mean_seconds_idle_cut'], 0)} s without spans over {time['idle_cut_seconds']:g} s; "
-        f"{_count(time['n_timed'], 'timed submission')})."
+        f"{plural(time['n_timed'], 'timed submission')})."
     )
 
 
@@ -200,7 +201,7 @@ def _over(run: Document, level: str) -> str:
     """Return the numbers of documents or systems within the criteria whose correlations are averaged."""
     of_criteria = [part["correlations"][level] for part in run["per_criterion"]]
     sizes = [row["groups_used"] or row["n_groups"] for row in of_criteria if row["kendall"] is not None]
-    return f" (over {_span(sizes)} {level}s in each criterion)" if sizes and level != "dataset" else ""
+    return f" (over {extent(sizes)} {level}s in each criterion)" if sizes and level != "dataset" else ""
 
 
 def _alt_test(run: Document) -> str:
@@ -209,7 +210,7 @@ def _alt_test(run: Document) -> str:
     if not tests:
         return ""
     people, items, clusters = (
-        _span([n for test in tests for n in sizes(test)])
+        extent([n for test in tests for n in sizes(test)])
         for sizes in (lambda t: [len(t["people"])], lambda t: t["n_items"], lambda t: t["n_clusters"])
     )
     count = run["alt_test_criteria"]
@@ -218,18 +219,8 @@ def _alt_test(run: Document) -> str:
         f"; the alternative annotator test was run by criterion with {people} people, each over {items} items in "
         f"{clusters} independent clusters (RMSE, epsilon {tests[0]['epsilon']:g}, a {tests[0]['test']}, "
         f"Benjamini-Yekutieli over people): its winning rates are {rates}, and with Holm's method the judge may "
-        f"replace a person on {count['passed']} of {_count(count['tested'], 'criterion', 'criteria')}"
+        f"replace a person on {count['passed']} of {plural(count['tested'], 'criterion', 'criteria')}"
     )
-
-
-def _span(sizes: list[int]) -> str:
-    """Return the range of the sizes.
-
-    >>> _span([3, 5, 4]), _span([3, 3])
-    ('3 to 5', '3')
-    """
-    low, high = min(sizes), max(sizes)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _labels(alignment: Document) -> str:
@@ -239,7 +230,7 @@ def _labels(alignment: Document) -> str:
         "n_first": f"{alignment['n_first']:,} given before the draft was shown",
     }
     if alignment["labels"] == UNDRAFTED:
-        return f"{alignment['n_labels']:,} given where no draft could be read"
+        return f"{alignment['n_labels']:,} given without a readable draft"
     return " and ".join(text for name, text in kinds.items() if alignment[name]) or alignment["labels"]
 
 
@@ -247,14 +238,10 @@ def _left_out(study: StudyFrames) -> str:
     missing, unscored = len(study.scores) - len(study.scored), int(study.drafts["score"].isna().sum())
     parts = []
     if missing:
-        parts.append(_count(missing, "submission") + " without a score")
+        parts.append(plural(missing, "submission") + " without a score")
     if unscored:
-        parts.append(_count(unscored, "draft") + " whose score could not be read")
+        parts.append(plural(unscored, "draft") + " whose score could not be read")
     return f"Left out: {' and '.join(parts)}." if parts else ""
-
-
-def _count(n: int, singular: str, plural: str = "") -> str:
-    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def _number(value: float | None, places: int = 3) -> str:

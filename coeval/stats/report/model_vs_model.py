@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.two_raters import pair_tables
-from coeval.stats.agreement.unit_kinds import MANY
 from coeval.stats.clusters import Clusters
 from coeval.stats.estimates import Estimate, Spelled, adjust_holm
 from coeval.stats.frames import ASSISTED, LLM, StudyFrames
-from coeval.stats.judges.correlation import table_correlations
+from coeval.stats.judges.correlation import correlate_within
 from coeval.stats.judges.vector_correlation import (
+    METHODS,
     WilliamsTest,
     correlate,
     correlation_difference,
@@ -65,14 +65,11 @@ class Comparison:
 
     a: str
     b: str
-    run_a: str
-    run_b: str
     criterion: str
     n: int
     clusters: int
     r_a: float
     r_b: float
-    r_ab: float
     williams: WilliamsTest
     gap: Spelled
     p_holm: float = np.nan
@@ -110,14 +107,11 @@ def _compared(
     return Comparison(
         a=a.label,
         b=b.label,
-        run_a=a.run,
-        run_b=b.run,
         criterion=criterion,
         n=len(human),
         clusters=clusters.n,
         r_a=r_a,
         r_b=r_b,
-        r_ab=r_ab,
         williams=williams_test(r_a, r_b, r_ab, len(human), n_effective=worth),
         gap=Spelled(gap, ("p_value", "replicates_left_out")),
     )
@@ -132,10 +126,6 @@ class PairMeans:
     kendall: Estimate
     n_pairs: int
     n_pairs_left_out: int
-
-    def of(self, method: str) -> Estimate:
-        """Return one of the three coefficients."""
-        return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
 
 
 MeanPairwise = Mapping[str, PairMeans]
@@ -156,7 +146,7 @@ def mean_pairwise(study: StudyFrames) -> MeanPairwise:
         ("people_assisted", genuine[genuine["arm"] == ASSISTED]),
         ("people_blind", study.unaided),
     ):
-        everyone = study.ratings(part, llm=True)
+        everyone = study.ratings(part, study.shown_scores)
         rows = _pair_correlations(everyone)
         with_llm = rows["b"] == LLM
         by_name[name] = _averaged(rows[~with_llm])
@@ -178,33 +168,23 @@ def _pairs_across(study: StudyFrames) -> pd.DataFrame:
 
 
 def _pair_correlations(data: Ratings) -> pd.DataFrame:
-    rows = []
-    if len(data.categories) <= MANY:
-        for block in pair_tables(data):
-            values = table_correlations(block.tables, data.numbers)
-            rows += [
-                {
-                    "a": data.annotators[block.a],
-                    "b": data.annotators[block.a + 1 + k],
-                    **{name: column[k] for name, column in values.items()},
-                }
-                for k in range(len(block.tables))
-            ]
-        return pd.DataFrame(rows, columns=["a", "b", "pearson", "spearman", "kendall"])
-    table = data.table()
-    for a, b in combinations(range(data.n_annotators), 2):
-        paired = ~np.isnan(table[a]) & ~np.isnan(table[b])
-        rows.append(
-            {
-                "a": data.annotators[a],
-                "b": data.annotators[b],
-                **{
-                    method: correlate(table[a, paired], table[b, paired], method)
-                    for method in ("pearson", "spearman", "kendall")
-                },
-            }
-        )
-    return pd.DataFrame(rows, columns=["a", "b", "pearson", "spearman", "kendall"])
+    """Return the correlations of each pair of raters over the units that both rated; nan if undefined."""
+    pairs = list(combinations(range(data.n_annotators), 2))
+    values, table = data.numbers[data.code], np.full((len(METHODS), len(pairs)), np.nan)
+    start = 0
+    for a in range(data.n_annotators - 1):
+        first = np.full(data.n_units, np.nan)
+        first[data.unit[data.annotator == a]] = values[data.annotator == a]
+        shared = (data.annotator > a) & ~np.isnan(first[data.unit])
+        other = data.annotator[shared]
+        if len(other):
+            sides = first[data.unit[shared]], values[shared], other
+            columns = start + np.unique(other) - a - 1
+            table[:, columns] = [correlate_within(*sides, method) for method in METHODS]
+        start += data.n_annotators - a - 1
+    names: list[Any] = list(data.annotators)
+    rows = pd.DataFrame(table.T, columns=list(METHODS))
+    return rows.assign(a=[names[a] for a, _ in pairs], b=[names[b] for _, b in pairs])
 
 
 def _averaged(rows: pd.DataFrame) -> PairMeans:

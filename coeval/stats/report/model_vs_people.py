@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates import FLAT, SPREAD, Estimate, Spelled, adjust_holm
+from coeval.stats.estimates import FLAT, Estimate, Spelled, adjust_holm
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, UNDRAFTED, StudyFrames, once
 from coeval.stats.judges.alternative_annotator import AltTest, Labels, run_alt_test
 from coeval.stats.judges.closeness import Confusion, median_confusion
@@ -98,25 +97,12 @@ class Mean:
     kendall: Spelled
     n_criteria: int
 
-    def of(self, method: str) -> Spelled:
-        """Return one of the three coefficients."""
-        return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
 
+MeanCorrelations = Mapping[str, Mean]
+"""The headline of a judge: the mean of the correlations within criteria, at each of ``LEVELS``.
 
-@dataclass(frozen=True)
-class MeanCorrelations:
-    """The headline of a judge: the mean of the correlations within criteria, at each level.
-
-    Correlations pooled over criteria are high even for a judge that only knows each criterion's mean score.
-    """
-
-    dataset: Mean
-    document: Mean
-    system: Mean
-
-    def of(self, level: str) -> Mean:
-        """Return one of the three levels."""
-        return {"dataset": self.dataset, "document": self.document, "system": self.system}[level]
+Correlations pooled over criteria are high even for a judge that only knows each criterion's mean score.
+"""
 
 
 @dataclass(frozen=True)
@@ -136,7 +122,6 @@ class JudgeRow:
     shown: bool
     against: Against = field(metadata=FLAT)
     correlations_mean: MeanCorrelations
-    correlation_intervals: Mapping[str, Mapping[str, Mapping[str, Any]]]
     per_criterion: list[AgainstCriterion]
     alt_test_criteria: AltCriteria
 
@@ -162,21 +147,12 @@ def judge_row(
         shown=judge.shown,
         against=_against(study, reference, people, model, epsilon, whole),
         correlations_mean=_mean_over_criteria(study, met, tables),
-        correlation_intervals={
-            level: {method: _interval(whole.of(level).of(method)) for method in METHODS} for level in LEVELS
-        },
         per_criterion=parts,
         alt_test_criteria=AltCriteria(
             sum(part.stands_in for part in parts),
             sum(part.against.alt_test.passed is not None for part in parts),
         ),
     )
-
-
-def _interval(value: Estimate) -> dict[str, Any]:
-    """Return the interval of a correlation, whose value is among the correlations."""
-    kept = (*SPREAD, "p_value", "n")
-    return {name: value.details[name] for name in kept if name in value.details}
 
 
 def _adjusted(parts: Sequence[AgainstCriterion]) -> list[AgainstCriterion]:
@@ -233,14 +209,15 @@ def _mean_over_criteria(
     for place, level in enumerate(LEVELS):
         means, used = {}, 0
         for k, method in enumerate(METHODS):
+            estimates = [getattr(getattr(correlated, level), method) for correlated, _ in tables]
             defined = [
-                (correlated.of(level).of(method), table.of(place, k))
-                for correlated, table in tables
-                if correlated.of(level).of(method).defined
+                (value, table.of(place, k))
+                for value, (_, table) in zip(estimates, tables, strict=True)
+                if value.defined
             ]
             used = len(defined)
             if not defined:
-                reasons = [correlated.of(level).of(method).reason for correlated, _ in tables]
+                reasons = [value.reason for value in estimates]
                 means[method] = Spelled(Estimate.undefined(reasons[0] or NO_LABELS if reasons else NO_LABELS))
                 continue
             value = float(np.mean([coefficient for coefficient, _ in defined]))
@@ -251,7 +228,7 @@ def _mean_over_criteria(
             interval = interval_of(place, value, varied, study.clusters.kind, clusters)
             means[method] = Spelled(Estimate(value, **interval), ("p_value",))
         levels[level] = Mean(**means, n_criteria=used)
-    return MeanCorrelations(**levels)
+    return levels
 
 
 def _against(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.clusters import DOCUMENTS, cut, sums_interval
+from coeval.stats.clusters import DOCUMENTS, cut, ratio_of, sums_interval
 from coeval.stats.estimates import Estimate, Spelled, t_limits
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Codes, Numbers
@@ -172,7 +172,7 @@ POOLED = "all criteria"
 
 @dataclass(frozen=True)
 class ComparedSystem:
-    """A system's strength (``bradley_terry``), its number of wins, and its mean ratings."""
+    """A system's strength (``fit_strengths``), its number of wins, and its mean ratings."""
 
     system: str
     n: int
@@ -258,7 +258,7 @@ def _first_share(read: pd.DataFrame) -> Estimate:
     documents = pd.factorize(decided["document"])[0].astype(np.int64)
     sums = np.zeros((int(documents.max()) + 1, 2))
     np.add.at(sums, documents, np.column_stack([share, np.ones_like(share)]))
-    spread = cut(sums_interval(sums, lambda totals: totals[:, 0] / totals[:, 1], DOCUMENTS), 0, 1)
+    spread = cut(sums_interval(sums, ratio_of, DOCUMENTS), 0, 1)
     return Estimate(float(share.mean()), n=len(decided), **spread)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.clusters import Clusters, mean_interval, sums_interval
+from coeval.stats.clusters import Clusters, gap_of, mean_interval, sums_interval
 from coeval.stats.estimates import FLAT, Estimate, adjust_holm
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
@@ -54,7 +54,7 @@ def systems_section(study: StudyFrames) -> list[SystemRow]:
     systems = study.units["system"].replace("", None).to_numpy(dtype=object)
     names = [str(name) for name in pd.Series(systems, dtype=object).dropna().unique()]
     of_scores = systems[scored["unit"].to_numpy()] if len(scored) else np.empty(0, dtype=object)
-    differs, leads = _compare(study, scored, of_scores, [name for name in names if (of_scores == name).any()])
+    differs, leads = _compare(study)
     rows = []
     for name in names:
         rated, drafted = scored[of_scores == name], model[model.index.isin(np.flatnonzero(systems == name))]
@@ -88,21 +88,32 @@ def shared_scale(study: StudyFrames) -> tuple[float, float]:
     return min(lows), max(highs)
 
 
-def _compare(
-    study: StudyFrames, scored: pd.DataFrame, of_scores: Any, names: Sequence[str]
-) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, dict[str, float]]]]:
-    """Return the adjusted p-value of the difference of each system from each other one, and the difference itself."""
-    differs: dict[str, dict[str, float]] = {name: {} for name in names}
-    leads: dict[str, dict[str, dict[str, float]]] = {name: {} for name in names}
-    if len(names) < 2:
-        return differs, leads
+def sum_systems(study: StudyFrames) -> tuple[list[str], Numbers]:
+    """Return the systems with scores, in the order of the instances, and clusters x (2 per system).
+
+    These two columns are the sum and the number of scores.
+    """
+    scored = study.scored
+    systems = study.units["system"].replace("", None).to_numpy(dtype=object)
+    of_scores = systems[scored["unit"].to_numpy(dtype=np.int64)]
+    names = [str(name) for name in pd.unique(systems) if name is not None and (of_scores == name).any()]
+    if not names:
+        return [], np.zeros((0, 0))
     score, columns = scored["score"].to_numpy(dtype=float), []
     for name in names:
         of_system = of_scores == name
-        columns += [np.where(of_system, score, 0.0), of_system.astype(float)]
-    clusters = study.clusters.of(scored["unit"])
-    compared = compare_pairs(clusters.sums(np.column_stack(columns)), clusters.kind)
-    for (a, b), gap in compared.items():
+        columns.append(np.column_stack([np.where(of_system, score, 0.0), of_system.astype(float)]))
+    return names, study.clusters.of(scored["unit"]).sums(np.hstack(columns))
+
+
+def _compare(
+    study: StudyFrames,
+) -> tuple[Mapping[str, Mapping[str, float]], Mapping[str, Mapping[str, Mapping[str, float]]]]:
+    """Return the adjusted p-value of the difference of each system from each other one, and the difference itself."""
+    names, sums = sum_systems(study)
+    differs: dict[str, dict[str, float]] = {name: {} for name in names}
+    leads: dict[str, dict[str, dict[str, float]]] = {name: {} for name in names}
+    for (a, b), gap in compare_pairs(sums, study.clusters.kind).items():
         differs[names[a]][names[b]] = differs[names[b]][names[a]] = gap.p_value
         low, high = gap.ci
         leads[names[a]][names[b]] = {"difference": float(gap), "ci_low": low, "ci_high": high}
@@ -113,18 +124,15 @@ def _compare(
 def compare_pairs(sums: Numbers, kind: str) -> dict[tuple[int, int], Estimate]:
     """Return each pair of systems' difference, with its p-value adjusted with Holm's method over all pairs.
 
-    ``sums`` has each system's sum and number of scores, with one row per cluster.
+    ``sums`` has each system's sum and number of scores, with one row per cluster. A cluster without either system
+    does not count.
     """
-
-    def gap(rows: Numbers) -> Numbers:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(rows[:, 0] / rows[:, 1] - rows[:, 2] / rows[:, 3])
-
     gaps = {}
     for a, b in combinations(range(sums.shape[1] // 2), 2):
         of_pair = sums[:, [2 * a, 2 * a + 1, 2 * b, 2 * b + 1]]
+        of_pair = of_pair[of_pair.any(axis=1)]
         gaps[a, b] = Estimate(
-            float(gap(of_pair.sum(axis=0)[None, :])[0]), **sums_interval(of_pair, gap, kind)
+            float(gap_of(of_pair.sum(axis=0)[None, :])[0]), **sums_interval(of_pair, gap_of, kind)
         )
     adjusted = adjust_holm([gap.p_value for gap in gaps.values()])
     return {pair: gap.having(p_value=p) for (pair, gap), p in zip(gaps.items(), adjusted, strict=True)}
@@ -137,7 +145,8 @@ def systems_tables(section: Sequence[SystemRow]) -> list[Table]:
         make_table(
             "systems",
             "Systems compared",
-            "Mean scores; the interval of the people's mean is over clusters, for these people.",
+            "Mean scores; the interval of the people's mean is over clusters, for these people. With few clusters, a "
+            "mean near an end of the scale has a wide interval, because rare scores may be missing.",
             [{**vars(row), **row.interval, "documents": row.interval["clusters"]} for row in section],
             ("system", "n", "n_units", "documents", "human_mean", "ci_low", "ci_high", "llm_mean", "n_llm"),
         ),

@@ -146,7 +146,7 @@ def scalar(db: Database, sql: str, values: Values = ()) -> Any:
 
 def append(db: Database, table: str, values: Mapping[str, Any]) -> None:
     """Insert one row as fast as possible."""
-    db.conn.execute(_insertion(table, values), dict(values))
+    db.conn.execute(render_insert(table, values), dict(values))
 
 
 def append_all(db: Database, table: str, values: Sequence[Mapping[str, Any]]) -> None:
@@ -159,13 +159,15 @@ def append_all(db: Database, table: str, values: Sequence[Mapping[str, Any]]) ->
 
 def append_numbered(db: Database, table: str, values: Mapping[str, Any]) -> int:
     """Insert one row into a table with ids as fast as possible, and return its id."""
-    row = db.conn.execute(f"{_insertion(table, values)} RETURNING id", dict(values)).fetchone()
+    row = db.conn.execute(f"{render_insert(table, values)} RETURNING id", dict(values)).fetchone()
     return int(row[0])
 
 
-def _insertion(table: str, values: Mapping[str, Any]) -> str:
-    marks = ", ".join(f":{name}" for name in values)
-    return f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+def render_insert(table: str, names: Iterable[str]) -> str:
+    """Return the statement that inserts a row with these columns, as named parameters."""
+    names = list(names)
+    marks = ", ".join(f":{name}" for name in names)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
 
 
 def insert(db: Database, table: str, **values: Any) -> int:
@@ -180,7 +182,7 @@ def upsert(db: Database, table: str, key: str, values: Mapping[str, Any]) -> Non
     falls back on INSERT OR IGNORE, which silently drops a row that breaks a constraint.
     """
     pairs = ", ".join(f"{name} = excluded.{name}" for name in values if name != key)
-    db.conn.execute(f"{_insertion(table, values)} ON CONFLICT ({key}) DO UPDATE SET {pairs}", dict(values))
+    db.conn.execute(f"{render_insert(table, values)} ON CONFLICT ({key}) DO UPDATE SET {pairs}", dict(values))
 
 
 def get_columns(db: Database, table: str) -> set[str]:
@@ -286,13 +288,13 @@ OUTAGE_SECONDS = 60.0
 OUTAGE_PAUSE_SECONDS = 0.5
 
 
-def outlast(work: Callable[[], T], seconds: float | None = None) -> T:
+def outlast(work: Callable[[], T]) -> T:
     """Return the result of ``work``, repeated while the server is away or busy; it must be safe to run twice.
 
     Raises:
-        UnreachableError, BusyError: the outage lasts longer than ``seconds`` (by default ``OUTAGE_SECONDS``).
+        UnreachableError, BusyError: the outage lasts longer than ``OUTAGE_SECONDS``.
     """
-    until = time.monotonic() + (OUTAGE_SECONDS if seconds is None else seconds)
+    until = time.monotonic() + OUTAGE_SECONDS
     while True:
         try:
             return work()

@@ -267,9 +267,10 @@ class PostgresStore:
         for n in range(READERS + 1):
             connection = self._wait_for(pool, self.patience if seconds is None else seconds)
             try:
-                statements_of(connection).run_simple(begin)
-                if begin is BEGIN_WRITING and self._ready:
-                    self._refused = self._is_read_only(connection)
+                if begin is not BEGIN_WRITING or not self._ready:
+                    statements_of(connection).run_simple(begin)
+                else:
+                    self._refused = self._is_read_only(connection, begin)
                     if self._refused and n == 0:
                         # a connection keeps its initial settings, so open a new one for the current settings
                         raise psycopg.OperationalError("the database was read-only")
@@ -294,10 +295,14 @@ class PostgresStore:
                 return pool.getconn(TURN_SECONDS)
         return pool.getconn(max(left, 0.1))
 
-    def _is_read_only(self, connection: psycopg.Connection[Any]) -> bool:
-        """Return whether the database is read-only; refuse to work with tables that a newer version has changed."""
+    def _is_read_only(self, connection: psycopg.Connection[Any], begin: str = "") -> bool:
+        """Return whether the database is read-only; refuse to work with tables that a newer version has changed.
+
+        ``begin`` are statements that go before, in the same message.
+        """
         statements = statements_of(connection)
-        newer, read_only = statements.load(statements.run_simple(self._ask_state), 0, 1)[0]
+        state = statements.run_simple(f"{begin}; {self._ask_state}" if begin else self._ask_state)
+        newer, read_only = statements.load(state, 0, 1)[0]
         if int(newer):
             raise StorageError(
                 f"A newer CoEval has changed {self.shown_address} while this one was running: stop this one and start "

@@ -35,7 +35,7 @@ from coeval.store.steps import (
 log = logging.getLogger(__name__)
 
 LOG_BYTES = 64_000_000
-"""The size to which a log is cut once it starts anew; a long reader or an import can make it much larger."""
+"""The size to which a log is cut once it starts again; a long reader or an import can make it much larger."""
 
 OUTERMOST = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
 NESTED = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))

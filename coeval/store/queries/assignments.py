@@ -1,37 +1,21 @@
 """Each person's queue of instances: their order, arms, and finished or flagged state.
 
-Every function here reads a few rows through an index, so its time does not grow with the task.
+A confirm's queries read a few rows through an index, so their time does not grow with the task. Drawing a
+queue, ``refresh_states`` and ``list_progress`` read more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from itertools import count
 from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Arm, Assignment, Filter, Mark
-from coeval.store.engines.database import Database, append, get_row, join_ids, rows, scalar
+from coeval.store.engines.database import Database, append, get_row, join_ids, scalar
 
 CONDITION = {Filter.ALL: "1 = 1", Filter.UNFINISHED: "state = 'open'", Filter.FLAGGED: "flagged = 1"}
-
-READY = """
-arm = 'blind' OR (arm IS NULL AND NOT EXISTS (
-  SELECT 1 FROM criteria_set_member m WHERE m.criteria_set = :criteria_set AND NOT EXISTS (
-    SELECT 1 FROM draft d WHERE d.run = :run AND d.instance = assignment.instance AND d.criterion = m.criterion)))
-OR (arm IS NOT NULL AND EXISTS (
-  SELECT 1 FROM criteria_set_member m WHERE m.criteria_set = :criteria_set AND EXISTS (
-    SELECT 1 FROM draft d WHERE d.run = :run AND d.instance = assignment.instance AND d.criterion = m.criterion)
-  AND NOT EXISTS (
-    SELECT 1 FROM submission s WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance
-      AND s.criterion = m.criterion)))
-"""
-"""The SQL condition that there is something to judge, if the design waits for drafts.
-
-An opened instance needs a draft of an unsaved criterion. An unopened one needs all of its drafts, so that
-errors can be planted in them.
-"""
-
 
 IS_WANTED = """
 NOT EXISTS (SELECT 1 FROM current_asked_line l WHERE l.task = :task AND l.instance = assignment.instance)
@@ -39,14 +23,6 @@ OR EXISTS (SELECT 1 FROM current_asked_line l WHERE l.task = :task AND l.instanc
   AND l.criterion = c.id)
 """
 """The condition that a criterion ``c`` must be judged for an instance: always, unless lines are requested."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drafted:
-    """The data that is needed to wait for drafts: the shown run (0 if there is none yet) and the criteria set."""
-
-    run: int
-    criteria_set: int
 
 
 def _assignment(row: dict[str, Any]) -> Assignment:
@@ -64,11 +40,30 @@ def _assignment(row: dict[str, Any]) -> Assignment:
     )
 
 
+FIRST_PART = 500
+"""The number of places of a new long queue that are added while its person waits."""
+PART = 2_000
+"""The most places that one transaction adds to a queue, because saves wait for it."""
+
+_MINE = "FROM assignment WHERE annotator = :annotator AND task = :task"
+
+
 def has_unassigned(db: Database, annotator: int, task: int) -> bool:
     """Return whether the task has an instance that is not in the person's queue."""
-    highest = "SELECT coalesce(max(position), 0) FROM"
-    assigned = scalar(db, f"{highest} assignment WHERE annotator = ? AND task = ?", [annotator, task])
-    return bool(assigned != scalar(db, f"{highest} instance WHERE task = ?", [task]))
+    last = f"(SELECT coalesce(max(position), 0) {_MINE})"
+    sql = (
+        f"SELECT (SELECT coalesce(max(position), 0) FROM instance WHERE task = :task) <> {last} OR"
+        f" ({last} > :after AND NOT EXISTS (SELECT 1 {_MINE} AND position = :after))"
+    )
+    return bool(scalar(db, sql, {"annotator": annotator, "task": task, "after": FIRST_PART + 1}))
+
+
+def find_gap(db: Database, annotator: int, task: int) -> tuple[range, int]:
+    """Return the free places in the middle of an unfinished queue, and its last place (0 if it is empty)."""
+    values = {"annotator": annotator, "task": task, "first": FIRST_PART}
+    last = int(scalar(db, f"SELECT coalesce(max(position), 0) {_MINE}", values))
+    after = scalar(db, f"SELECT min(position) {_MINE} AND position > :first", values)
+    return range(FIRST_PART + 1, after or 0), last
 
 
 def list_unassigned(db: Database, annotator: int, task: int) -> list[int]:
@@ -77,16 +72,52 @@ def list_unassigned(db: Database, annotator: int, task: int) -> list[int]:
         "SELECT id FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM assignment a"
         " WHERE a.annotator = ? AND a.instance = i.id) ORDER BY i.position"
     )
-    return [row["id"] for row in rows(db, sql, [task, annotator])]
+    return [instance for (instance,) in db.conn.execute(sql, [task, annotator])]
 
 
 def add_assignments(db: Database, annotator: int, task: int, instances: Iterable[int]) -> None:
-    """Append instances to a person's queue, in this order."""
-    sql = "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?"
-    first = scalar(db, sql, [annotator, task])
-    db.table("assignment").insert_all(
-        {"annotator": annotator, "task": task, "position": position, "instance": instance, "state": "open"}
-        for position, instance in enumerate(instances, first + 1)
+    """Append instances to a person's queue, in this order; a queue that is only begun gets its middle first."""
+    gap, last = find_gap(db, annotator, task)
+    first, taken = last + 1, set()
+    if gap:
+        sql = "SELECT position FROM assignment WHERE annotator = ? AND task = ? AND position > ?"
+        first, values = FIRST_PART + 1, [annotator, task, FIRST_PART]
+        taken = {position for (position,) in db.conn.execute(sql, values)}
+    _add(db, annotator, task, zip((n for n in count(first) if n not in taken), instances, strict=False))
+
+
+def add_part(db: Database, annotator: int, task: int, instances: Sequence[int]) -> Sequence[int]:
+    """Add at most ``PART`` of the instances, in this order, to a person's queue; return those that are left.
+
+    A new long queue gets its first part, and its last place, which tells everybody its length. Its middle follows
+    from its end, so that the queue counts as begun until it is complete.
+    """
+    gap, last = find_gap(db, annotator, task)
+    middle, late = instances[: len(gap)], instances[len(gap) :]
+    places: Iterable[tuple[int, int]]
+    if not last and len(instances) > 2 * FIRST_PART:
+        places = [*enumerate(instances[:FIRST_PART], 1), (len(instances), instances[-1])]
+        left = instances[FIRST_PART:-1]
+    elif late:
+        places = enumerate(_list_free(db, annotator, late[:PART]), last + 1)
+        left = [*middle, *late[PART:]]
+    else:
+        places, left = zip(gap[: len(middle)][-PART:], middle[-PART:], strict=True), middle[:-PART]
+    _add(db, annotator, task, places)
+    return left
+
+
+def _list_free(db: Database, annotator: int, instances: Sequence[int]) -> list[int]:
+    """Return those of the instances that are not in the person's queue: a redraw may have added some."""
+    sql = f"SELECT instance FROM assignment WHERE annotator = ? AND instance IN ({join_ids(instances)})"
+    taken = {instance for (instance,) in db.conn.execute(sql, [annotator])}
+    return [instance for instance in instances if instance not in taken]
+
+
+def _add(db: Database, annotator: int, task: int, places: Iterable[tuple[int, int]]) -> None:
+    db.conn.executemany(
+        "INSERT INTO assignment (annotator, task, position, instance, state) VALUES (?, ?, ?, ?, 'open')",
+        ((annotator, task, position, instance) for position, instance in places),
     )
 
 
@@ -139,12 +170,13 @@ def refresh_states(
         for column, value in (("annotator", annotator), ("instance", instance))
         if value is not None
     )
+    saved = "SELECT 1 FROM submission s WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance"
+    # nothing is saved for most instances of a new queue
+    changes = f" AND EXISTS ({saved})" if annotator is not None and instance is None else ""
     db.conn.execute(
         "UPDATE assignment SET state = CASE WHEN :n > 0 AND NOT EXISTS (SELECT 1 FROM criterion c"
-        f" WHERE c.id IN ({marks}) AND ({IS_WANTED}) AND NOT EXISTS (SELECT 1 FROM submission s"
-        " WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance"
-        " AND s.criterion = c.id)) THEN 'finished' ELSE 'open' END"
-        f" WHERE task = :task{mine}",
+        f" WHERE c.id IN ({marks}) AND ({IS_WANTED}) AND NOT EXISTS ({saved} AND s.criterion = c.id))"
+        f" THEN 'finished' ELSE 'open' END WHERE task = :task{mine}{changes}",
         {"n": len(criteria), "task": task, "annotator": annotator, "instance": instance},
     )
 
@@ -169,19 +201,14 @@ def next_assignment(
     *,
     backwards: bool = False,
     skipped: bool | None = None,
-    ready: Drafted | None = None,
 ) -> Assignment | None:
     """Return the nearest assignment after (or before) a position that passes the filter.
 
-    ``skipped`` selects only skipped assignments (True), only others (False), or both (None). ``ready`` leaves
-    out those that wait for drafts.
+    ``skipped`` selects only skipped assignments (True), only others (False), or both (None).
     """
     beyond, order = ("<", "DESC") if backwards else (">", "ASC")
     passes = CONDITION[which] if skipped is None else f"{CONDITION[which]} AND skipped = {int(skipped)}"
     values: dict[str, Any] = {"annotator": annotator, "task": task, "after": after}
-    if ready is not None:
-        passes += f" AND ({READY})"
-        values |= asdict(ready)
     row = get_row(
         db,
         f"SELECT * FROM assignment WHERE annotator = :annotator AND task = :task AND {passes}"
@@ -191,21 +218,19 @@ def next_assignment(
     return _assignment(row) if row else None
 
 
-def is_ready(db: Database, assignment: Assignment, ready: Drafted) -> bool:
-    """Return whether there is something to judge in an assignment now, if the design waits for drafts."""
-    sql = f"SELECT 1 FROM assignment WHERE annotator = :annotator AND instance = :instance AND ({READY})"
-    key = {"annotator": assignment.annotator, "instance": assignment.instance}
-    return bool(scalar(db, sql, key | asdict(ready)))
+def count_assignments(db: Database, annotator: int, task: int) -> dict[str, Any]:
+    """Return the numbers of instances in a person's queue: total, finished, flagged.
 
-
-def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]:
-    """Return the numbers of instances in a person's queue: total, finished, flagged."""
+    ``active_ms`` is the mean active time of the person's last 100 saves; None before the first timed one.
+    """
     row = get_row(
         db,
         "SELECT (SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = :annotator AND task = :task)"
         " AS total, (SELECT count(*) FROM assignment WHERE annotator = :annotator AND task = :task"
         " AND state = 'finished') AS finished, (SELECT count(*) FROM assignment WHERE annotator = :annotator"
-        " AND task = :task AND flagged = 1) AS flagged",
+        " AND task = :task AND flagged = 1) AS flagged, (SELECT avg(active_ms) FROM (SELECT active_ms"
+        " FROM submission WHERE annotator = :annotator AND active_ms IS NOT NULL ORDER BY id DESC LIMIT 100)"
+        " timed) AS active_ms",
         {"annotator": annotator, "task": task},
     )
     assert row is not None
@@ -216,7 +241,8 @@ def list_progress(db: Database, task: int) -> list[dict[str, Any]]:
     """Return the progress of each person who opened the task: name, role, total, finished, flagged, last save."""
     return list(
         db.query(
-            "SELECT p.name, p.role, count(*) AS total, count(CASE WHEN a.state = 'finished' THEN 1 END) AS finished,"
+            "SELECT p.name, p.role, max(a.position) AS total,"
+            " count(CASE WHEN a.state = 'finished' THEN 1 END) AS finished,"
             " sum(a.flagged) AS flagged, (SELECT max(s.submitted_at) FROM submission s"
             " JOIN instance i ON i.id = s.instance WHERE s.annotator = p.id AND i.task = :task)"
             " AS last_save FROM assignment a JOIN annotator p ON p.id = a.annotator"

@@ -66,7 +66,7 @@ def _cut(call: Call) -> Call:
 
 
 class StoredLedger:
-    """The ledger for the runner (``llm.ledger.Ledger``): reads never wait for writers."""
+    """The ledger for the runner (``llm.running.ledger.Ledger``): reads never wait for writers."""
 
     def __init__(self, store: Storage) -> None:
         self._store = store

@@ -15,7 +15,6 @@ from coeval.domain import (
     Criterion,
     Group,
     Guide,
-    Origin,
     Person,
     Proposal,
     Scale,
@@ -32,16 +31,12 @@ CRITERION = (
 """The SELECT clause for a criterion: its text and guide."""
 
 
+CRITERION_ROW = Record(Criterion, elsewhere=("scale", "guide", "id"))
+
+
 def criterion_of(row: dict[str, Any]) -> Criterion:
-    return Criterion(
-        text=row["text"],
-        name=row["name"],
-        origin=Origin(row["origin"]),
-        scale=Scale(row["scale_min"], row["scale_max"]),
-        question=row["question"],
-        guide=_guide(row),
-        id=row["id"],
-    )
+    scale = Scale(row["scale_min"], row["scale_max"])
+    return CRITERION_ROW.from_row(row, scale=scale, guide=_guide(row), id=row["id"])
 
 
 def _guide(row: dict[str, Any]) -> Guide:
@@ -86,25 +81,12 @@ def get_steps(db: Database, criteria: Iterable[int]) -> dict[int, str]:
 PROPOSAL = Record(Proposal, renamed={"kept_criterion": "criterion"}, elsewhere=("id",))
 
 
-def _proposal(row: dict[str, Any]) -> Proposal:
-    return PROPOSAL.from_row(row, id=row["id"])
-
-
 def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion:
     """Return the stored criterion with this wording and scale; create it if necessary."""
     stored = find_criterion(db, task, criterion)
     if stored is None:
-        insert(
-            db,
-            "criterion",
-            task=task,
-            name=criterion.name,
-            text=criterion.text,
-            origin=criterion.origin,
-            scale_min=criterion.scale.low,
-            scale_max=criterion.scale.high,
-            question=criterion.question,
-        )
+        scale = {"scale_min": criterion.scale.low, "scale_max": criterion.scale.high}
+        insert(db, "criterion", task=task, **scale, **CRITERION_ROW.to_row(criterion))
         stored = find_criterion(db, task, criterion)
         if stored is not None and criterion.guide != Guide():
             record_guide(db, stored.id, criterion.guide, "set-up")
@@ -186,7 +168,7 @@ def add_round(
 ) -> int:
     """Add the next round of a version with these proposals, and return its id.
 
-    The round is open, unless it ``waits`` beside a vote as a list of suggestions.
+    The round is open, unless it ``waits`` during a vote as a list of suggestions.
     """
     number = 1 + scalar(
         db, "SELECT coalesce(max(round), 0) FROM ballot_round WHERE task = ? AND version = ?", [task, version]
@@ -233,17 +215,7 @@ def list_rounds(db: Database, task: int, version: int) -> list[dict[str, Any]]:
 
 def list_proposals(db: Database, round_id: int) -> list[Proposal]:
     listed = db.table("proposal").rows_where("ballot_round = ?", [round_id], order_by="position")
-    return [_proposal(row) for row in listed]
-
-
-def list_proposed(db: Database, task: int) -> list[str]:
-    """Return the wordings of all criteria that were put to a vote in a task, except in cancelled votes."""
-    sql = (
-        "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ?"
-        " AND r.opened_at <> ''"
-        " AND r.id NOT IN (SELECT ballot_round FROM cancelled_round) ORDER BY p.id"
-    )
-    return [row["text"] for row in db.query(sql, [task])]
+    return [PROPOSAL.from_row(row, id=row["id"]) for row in listed]
 
 
 def _votes(db: Database, ballot: int) -> tuple[Vote, ...]:

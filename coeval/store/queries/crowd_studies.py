@@ -80,6 +80,9 @@ FROM arrival v JOIN annotator p ON p.id = v.annotator LEFT JOIN account c ON c.a
 WHERE v.task = :task AND (:annotator = 0 OR v.annotator = :annotator) ORDER BY v.id
 """
 
+AS_STORED = ("id", "name", "note", "joined_at", "study", "session", "arrival", "proof", "asked")
+"""The columns of ``PARTICIPANTS`` that are fields of a participant."""
+
 OUTCOMES = """
 SELECT r.arrival AS of_arrival,
   sum(CASE WHEN r.outcome = 'finished' THEN 1 ELSE 0 END) AS finished,
@@ -115,11 +118,16 @@ REPEATS = "SELECT annotator, study, session FROM repeated_session WHERE task = :
 
 PLACES = """
 SELECT taken, done, count(*) AS n FROM (
-  SELECT i.id, (SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'
-      AND r.outcome IN ('', 'finished')) AS taken,
-    (SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'
-      AND r.outcome = 'finished') AS done
-  FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)
+  SELECT i.id, count(w.outcome) AS taken, count(CASE w.outcome WHEN 'finished' THEN 1 END) AS done
+  FROM instance i LEFT JOIN (
+    SELECT r.instance, r.outcome FROM reservation r
+    WHERE r.task = :task AND r.purpose = 'work' AND r.outcome IN ('', 'finished')
+    UNION ALL
+    SELECT a.instance, CASE a.state WHEN 'finished' THEN 'finished' ELSE '' END FROM assignment a
+    WHERE :planned = 1 AND a.task = :task AND NOT (a.arm IS NULL AND a.state = 'open')
+      AND NOT EXISTS (SELECT 1 FROM reservation r WHERE r.annotator = a.annotator AND r.instance = a.instance)
+  ) w ON w.instance = i.id
+  WHERE i.task = :task AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id) GROUP BY i.id
 ) places GROUP BY taken, done ORDER BY done, taken
 """
 
@@ -133,21 +141,13 @@ def list_participants(db: Database, task: int, *, annotator: int = 0) -> list[Pa
         repeats.setdefault((row["annotator"], row["study"]), []).append(row["session"])
     participants = [
         Participant(
-            id=row["id"],
-            name=row["name"],
+            **{name: row[name] for name in AS_STORED},
             state=Standing(row["state"]),
-            note=row["note"],
-            joined_at=row["joined_at"],
             last_save="",
             active_minutes=0.0,
             kind=row["kind"] or "",
             service_id=row["subject"] or "",
-            study=row["study"],
-            session=row["session"],
-            arrival=row["arrival"],
-            proof=row["proof"],
             left=row["n_later"] > 0,
-            asked=row["asked"],
             before=Standing(row["before"]) if row["before"] != row["state"] and row["before"] else None,
             repeats=tuple(repeats.get((row["id"], row["study"]), ())),
             **counts.get(row["arrival"], {}),
@@ -224,23 +224,35 @@ def list_latest_seconds(db: Database, task: int, most: int = 1_000) -> list[floa
     return [row["active_ms"] / 1000 for row in rows(db, sql, [task, most])]
 
 
-def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:
+def count_places(db: Database, task: int, *, planned: bool = False) -> list[tuple[int, int, int]]:
     """Return (done, taken, n) triples: ``n`` instances were finished by ``done`` people, and started or
-    finished by ``taken`` people.
+    finished by ``taken`` people. With ``planned``, both have the work that ``adopt_queues`` would add.
     """
-    return [(row["done"], row["taken"], row["n"]) for row in db.query(PLACES, [task])]
+    values = {"task": task, "planned": int(planned)}
+    return [(row["done"], row["taken"], row["n"]) for row in db.query(PLACES, values)]
 
 
 # Answer keys, and attempts at an exam.
 
 
+def has_keys(db: Database, task: int) -> bool:
+    sql = "SELECT 1 FROM answer_key k JOIN instance i ON i.id = k.instance WHERE i.task = ? LIMIT 1"
+    return get_row(db, sql, [task]) is not None
+
+
 def list_keys(db: Database, task: int) -> list[AnswerKey]:
     """Return the answer keys of a task, in the order of its instances."""
+    sql = "SELECT k.* FROM answer_key k JOIN instance i ON i.id = k.instance WHERE i.task = ?"
+    return [_key(row) for row in rows(db, f"{sql} ORDER BY i.position, k.criterion", [task])]
+
+
+def list_named_keys(db: Database, task: int) -> list[tuple[str, str, AnswerKey]]:
+    """Return each answer key with its instance's external id and its criterion's text, as in ``list_keys``."""
     sql = (
-        "SELECT k.* FROM answer_key k JOIN instance i ON i.id = k.instance WHERE i.task = ?"
-        " ORDER BY i.position, k.criterion"
+        "SELECT k.*, i.external_id, c.text FROM answer_key k JOIN instance i ON i.id = k.instance"
+        " JOIN criterion c ON c.id = k.criterion WHERE i.task = ? ORDER BY i.position, k.criterion"
     )
-    return [_key(row) for row in rows(db, sql, [task])]
+    return [(row["external_id"], row["text"], _key(row)) for row in rows(db, sql, [task])]
 
 
 def get_criterion(db: Database, criterion: int) -> Criterion | None:
@@ -249,6 +261,8 @@ def get_criterion(db: Database, criterion: int) -> Criterion | None:
 
 
 def list_keys_of(db: Database, instance: int) -> list[AnswerKey]:
+    if not scalar(db, "SELECT 1 FROM answer_key LIMIT 1"):
+        return []  # as in most studies; the store keeps this answer for all saves of a transaction
     return [_key(row) for row in rows(db, "SELECT * FROM answer_key WHERE instance = ?", [instance])]
 
 
@@ -331,6 +345,8 @@ def count_seen(db: Database, person: int) -> dict[int, int]:
 
 def find_study_of_exam(db: Database, person: int, exam: int) -> int | None:
     """Return the study for which a person is taking an exam, if this task is that exam."""
+    if not scalar(db, "SELECT 1 FROM crowd WHERE exam = ? LIMIT 1", [exam]):
+        return None
     sql = (
         "SELECT e.task FROM current_enrolment e JOIN crowd c ON c.task = e.task"
         " WHERE e.annotator = ? AND e.state = 'exam' AND c.exam = ? ORDER BY e.id DESC LIMIT 1"

@@ -11,7 +11,6 @@ from coeval.clock import now
 from coeval.domain import (
     Comparison,
     Draft,
-    DraftAnswer,
     EvaluationRow,
     Instance,
     Quote,
@@ -61,12 +60,26 @@ def add_run(db: Database, task: int, run: Run, criteria_set: int | None) -> Run:
     return replace(stored, id=run_id)
 
 
+def restate_run(db: Database, run: Run, new: Run, criteria_set: int | None) -> Run:
+    """Give a run without drafts the settings of ``new``, which has the same label."""
+    values = {"protocol": new.protocol, "model": new.model, "prompt_hash": new.prompt_hash}
+    more = {"params_json": to_json(dict(new.params)), "criteria_set": criteria_set}
+    db.table("run").update(run.id, values | more)
+    return replace(new, id=run.id, shown=run.shown, created_at=run.created_at)
+
+
 HAS_READABLE = "EXISTS (SELECT 1 FROM draft d WHERE d.run = run.id AND d.status = 'ok')"
 """The condition that a run has a draft that people can review."""
 
 
 def has_readable(db: Database, run: int) -> bool:
     return get_row(db, f"SELECT 1 FROM run WHERE id = ? AND {HAS_READABLE}", [run]) is not None
+
+
+def has_preference(db: Database, run: int) -> bool:
+    """Return whether a run has a comparison with a preference."""
+    sql = "SELECT 1 FROM comparison WHERE run = ? AND preference IS NOT NULL LIMIT 1"
+    return get_row(db, sql, [run]) is not None
 
 
 def show_first(db: Database, task: int, run: int) -> None:
@@ -130,19 +143,27 @@ def _key(run: int, draft: Draft) -> tuple[int, int, int, int]:
 
 
 def get_draft(db: Database, draft: int) -> Draft | None:
-    return _with_rows(db, get_row(db, "SELECT * FROM draft WHERE id = ?", [draft]))
+    return _get_whole(db, "SELECT * FROM draft WHERE id = ?", [draft])
 
 
 def get_current_draft(db: Database, run: int, instance: int, criterion: int) -> Draft | None:
     """Return the latest attempt of a run at one instance and criterion."""
     sql = "SELECT * FROM draft WHERE run = ? AND instance = ? AND criterion = ? ORDER BY attempt DESC LIMIT 1"
-    return _with_rows(db, get_row(db, sql, [run, instance, criterion]))
+    return _get_whole(db, sql, [run, instance, criterion])
 
 
-def _with_rows(db: Database, head: dict[str, Any] | None) -> Draft | None:
-    if head is None:
-        return None
-    return replace(draft_of(head), rows=_rows(db, head["id"]))
+def _get_whole(db: Database, head: str, values: Sequence[int]) -> Draft | None:
+    """Return the draft that ``head`` selects, with its lines and their quotes, in one statement."""
+    whole = list(
+        rows(
+            db,
+            "SELECT d.*, r.id AS line, r.kind, r.text, q.text AS quoted, q.quote_start, q.quote_end, q.place"
+            f" FROM ({head}) d LEFT JOIN draft_row r ON r.draft = d.id LEFT JOIN quote q ON q.draft_row = r.id"
+            " ORDER BY r.position, q.position",
+            values,
+        )
+    )
+    return replace(draft_of(whole[0]), rows=_lines_of(whole)) if whole else None
 
 
 def draft_of(row: dict[str, Any]) -> Draft:
@@ -151,15 +172,12 @@ def draft_of(row: dict[str, Any]) -> Draft:
     return DRAFT.from_row(row, **lists, id=row["id"])
 
 
-def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:
+def _lines_of(whole: Iterable[Mapping[str, Any]]) -> tuple[EvaluationRow, ...]:
     quotes: dict[tuple[int, str, str], list[Quote]] = {}
-    for row in rows(
-        db,
-        "SELECT r.id, r.kind, r.text, q.text AS quoted, q.quote_start, q.quote_end, q.place FROM draft_row r"
-        " LEFT JOIN quote q ON q.draft_row = r.id WHERE r.draft = ? ORDER BY r.position, q.position",
-        [draft],
-    ):
-        of_line = quotes.setdefault((row["id"], row["kind"], row["text"]), [])
+    for row in whole:
+        if row["line"] is None:
+            continue  # a draft without lines
+        of_line = quotes.setdefault((row["line"], row["kind"], row["text"]), [])
         if row["place"] is not None:
             quote = Quote(row["quoted"], row["quote_start"], row["quote_end"], QuotePlace(row["place"]))
             of_line.append(quote)
@@ -206,20 +224,16 @@ def count_scores(db: Database, run: int) -> dict[tuple[int, float], int]:
     return {(criterion, score): n for criterion, score, n in db.conn.execute(sql, [run])}
 
 
-def list_by_rung(db: Database, run: Run, rung: str, limit: int) -> list[DraftAnswer]:
-    """Return the first ``limit`` drafts of a run whose latest score was obtained on this rung, in task order."""
-    sql = (
-        "SELECT i.external_id, c.text, d.attempt, d.score, d.reason, d.raw FROM current_draft d"
-        " JOIN instance i ON i.id = d.instance JOIN criterion c ON c.id = d.criterion"
-        f" WHERE d.run = ? AND {_RUNG} = ? ORDER BY i.position, c.id LIMIT ?"
-    )
-    return [DraftAnswer(run.label, *row) for row in db.conn.execute(sql, [run.id, rung, limit])]
-
-
 def list_undrafted(
-    db: Database, task: int, run: int, criteria: Iterable[int], *, retry_unscored: bool = False
+    db: Database,
+    task: int,
+    run: int,
+    criteria: Iterable[int],
+    *,
+    retry_unscored: bool = False,
+    most: int | None = None,
 ) -> Iterator[tuple[int, int]]:
-    """Yield (instance, criterion) pairs without a draft of the run, instance by instance.
+    """Yield at most ``most`` (instance, criterion) pairs without a draft of the run, instance by instance.
 
     With ``retry_unscored``, also yield pairs whose latest draft is unscored.
     """
@@ -228,9 +242,14 @@ def list_undrafted(
     sql = (
         "SELECT i.id AS instance, c.id AS criterion FROM instance i JOIN criterion c"
         f" ON c.id IN ({marks}) WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM draft d WHERE d.run = ?"
-        f" AND d.instance = i.id AND d.criterion = c.id AND {done}) ORDER BY i.position, c.id"
+        f" AND d.instance = i.id AND d.criterion = c.id AND {done}) ORDER BY i.position, c.id{_limit(most)}"
     )
     return ((row["instance"], row["criterion"]) for row in db.query(sql, [task, run]))
+
+
+def _limit(most: int | None) -> str:
+    # PostgreSQL fetches all rows of a query, even if its caller needs only the first
+    return "" if most is None else f" LIMIT {most:d}"
 
 
 def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:
@@ -255,9 +274,15 @@ def list_rivals(db: Database, instance: Instance) -> list[Instance]:
 
 
 def list_uncompared(
-    db: Database, task: int, run: int, criteria: Iterable[int], *, retry_unscored: bool = False
+    db: Database,
+    task: int,
+    run: int,
+    criteria: Iterable[int],
+    *,
+    retry_unscored: bool = False,
+    most: int | None = None,
 ) -> Iterator[tuple[int, int]]:
-    """Yield (instance, criterion) for instances that, shown first, lack a comparison with a rival.
+    """Yield at most ``most`` (instance, criterion) for instances that, shown first, lack a comparison.
 
     With ``retry_unscored``, an unreadable comparison counts as missing.
     """
@@ -267,7 +292,7 @@ def list_uncompared(
         "SELECT DISTINCT i.id AS instance, c.id AS criterion, i.position FROM instance i"
         f" JOIN instance other ON {COMPARED} JOIN criterion c ON c.id IN ({marks})"
         " WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM comparison d WHERE d.run = ? AND d.criterion = c.id"
-        f" AND d.first = i.id AND d.second = other.id {read}) ORDER BY i.position, c.id"
+        f" AND d.first = i.id AND d.second = other.id {read}) ORDER BY i.position, c.id{_limit(most)}"
     )
     return ((row["instance"], row["criterion"]) for row in db.query(sql, [task, run]))
 
@@ -299,17 +324,6 @@ def count_comparisons(db: Database, run: int) -> tuple[int, int]:
     sql = "SELECT count(preference), count(*) - count(preference) FROM current_comparison WHERE run = ?"
     read, unread = db.conn.execute(sql, [run]).fetchone()
     return int(read), int(unread)
-
-
-def list_comparisons_by_rung(db: Database, run: Run, rung: str, limit: int) -> list[DraftAnswer]:
-    """Return the first ``limit`` comparisons of a run whose latest preference was obtained on this rung."""
-    sql = (
-        "SELECT a.external_id || ' and ' || b.external_id, c.text, p.attempt, p.preference, p.reason, p.raw"
-        " FROM current_comparison p JOIN instance a ON a.id = p.first JOIN instance b ON b.id = p.second"
-        f" JOIN criterion c ON c.id = p.criterion WHERE p.run = ? AND {_RUNG_OF_PAIR} = ?"
-        " ORDER BY a.position, b.position, c.id LIMIT ?"
-    )
-    return [DraftAnswer(run.label, *row) for row in db.conn.execute(sql, [run.id, rung, limit])]
 
 
 # Scores of whole instances, by assistants or in a run.

@@ -67,8 +67,7 @@ WHERE r.task = :task ORDER BY r.version, r.round, b.id, v.position
 
 DRAFTS = """
 SELECT r.label AS run, r.protocol, r.model, r.prompt_hash, r.shown,
-  CASE WHEN r.id IN (SELECT run FROM archived_run) THEN 1 ELSE 0 END AS archived, i.external_id AS instance,
-  c.text AS criterion, d.attempt, d.status, d.score, d.samples_json AS samples,
+  i.external_id AS instance, c.text AS criterion, d.attempt, d.status, d.score, d.samples_json AS samples,
   d.probabilities_json AS probabilities, d.rung, d.reason, l.position AS line, l.kind, l.text, d.created_at,
   (SELECT count(*) FROM quote q WHERE q.draft_row = l.id) AS quotes,
   (SELECT count(*) FROM quote q WHERE q.draft_row = l.id
@@ -195,15 +194,6 @@ JOIN instance i ON i.id = m.instance
 JOIN annotator a ON a.id = m.annotator
 {_standing_of("m")}
 WHERE i.task = :task ORDER BY m.id
-"""
-
-SUGGESTIONS = f"""
-SELECT g.text AS criterion, a.name AS annotator, {STANDING}, i.external_id AS instance, g.suggested_at
-FROM suggestion g
-JOIN instance i ON i.id = g.instance
-JOIN annotator a ON a.id = g.annotator
-{_standing_of("g")}
-WHERE g.task = :task ORDER BY g.id
 """
 
 COUNTED = """

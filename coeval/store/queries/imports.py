@@ -144,20 +144,24 @@ LAST_REMOVALS = (
 )
 
 
-def remove_part(db: Database, batch: int, most: int = 100) -> bool:
+PART = 100
+"""The most submissions or drafts that one step of a removal takes."""
+
+
+def remove_part(db: Database, batch: int) -> bool:
     """Remove some rows of an unfinished batch; return whether there may be more.
 
     Child rows are removed before their parents, in one transaction, so that no save is ever without its
     lines.
     """
     staging = get_staging(db, batch)
-    submissions = _list_ids(db, "SELECT id FROM submission WHERE import_batch = ? LIMIT ?", batch, most)
+    submissions = _list_ids(db, "SELECT id FROM submission WHERE import_batch = ? LIMIT ?", batch, PART)
     if submissions:
         _delete(db, "submission_row", "submission", submissions)
         _delete(db, "submission", "id", submissions)
         return True
     staged = "SELECT d.id FROM draft d JOIN run r ON r.id = d.run WHERE r.task = ? LIMIT ?"
-    drafts = _list_ids(db, staged, staging, most)
+    drafts = _list_ids(db, staged, staging, PART)
     if drafts:
         lines = _list_ids(db, f"SELECT id FROM draft_row WHERE draft IN ({_marks(drafts)})", *drafts)
         for some in chunks(lines):
@@ -165,7 +169,7 @@ def remove_part(db: Database, batch: int, most: int = 100) -> bool:
         _delete(db, "draft_row", "draft", drafts)
         _delete(db, "draft", "id", drafts)
         return True
-    instances = _list_ids(db, "SELECT id FROM instance WHERE task = ? LIMIT ?", staging, most)
+    instances = _list_ids(db, "SELECT id FROM instance WHERE task = ? LIMIT ?", staging, PART)
     if instances:
         _delete(db, "instance", "id", instances)
         return True

@@ -71,37 +71,28 @@ def _begins(prefix: str) -> str:
 
 # Jobs: long work that outlives the page that started it.
 
+PREFILLS = EVALUATIONS, BATCH = "evaluations", "batch"
+"""The kinds of jobs that draft evaluations."""
+
 CUT_OFF = (
-    "kind <> 'batch' AND state IN ('queued', 'running') AND updated_at NOT BETWEEN :since AND :until"
+    f"kind <> '{BATCH}' AND state IN ('queued', 'running') AND updated_at NOT BETWEEN :since AND :until"
     f" AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.job = job.id AND {LIVE})"
 )
 """The condition for a job marked as running that has shown no sign of life for the duration of a lease."""
 
 
+JOB = Record(Job, elsewhere=("params", "id"))
+
+
 def _job(row: dict[str, Any]) -> Job:
-    values = {name: value for name, value in row.items() if name not in ("params_json", "state", "dismissed")}
-    params, dismissed = json.loads(row["params_json"]), bool(row["dismissed"])
-    return Job(**values, state=JobState(row["state"]), params=params, dismissed=dismissed)
+    return JOB.from_row(row, params=json.loads(row["params_json"]), id=row["id"])
 
 
 def add_job(db: Database, job: Job) -> Job:
     at = now()
-    job_id = insert(
-        db,
-        "job",
-        kind=job.kind,
-        task=job.task,
-        state=job.state,
-        params_json=to_json(dict(job.params)),
-        total=job.total,
-        done=job.done,
-        failed=job.failed,
-        message=job.message,
-        created_by=job.created_by,
-        created_at=at,
-        updated_at=at,
-    )
-    return replace(job, id=job_id, created_at=at, updated_at=at)
+    stored = replace(job, created_at=at, updated_at=at)
+    params = to_json(dict(job.params))
+    return replace(stored, id=insert(db, "job", params_json=params, **JOB.to_row(stored)))
 
 
 def get_job(db: Database, job: int) -> Job | None:
@@ -114,6 +105,12 @@ def list_jobs(db: Database, task: int, kinds: Collection[str], *, limit: int = 2
     marks = ", ".join("?" * len(kinds))
     sql = f"SELECT * FROM job WHERE task = ? AND kind IN ({marks}) ORDER BY id DESC LIMIT ?"
     return [_job(row) for row in db.query(sql, [task, *kinds, limit])]
+
+
+def get_prefill(db: Database, task: int) -> Job | None:
+    """Return a task's newest pre-fill if it is under way, was stopped, or failed."""
+    newest = list_jobs(db, task, PREFILLS, limit=1)
+    return newest[0] if newest and newest[0].state is not JobState.DONE else None
 
 
 def list_active(db: Database, task: int, kind: str) -> list[Job]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Account, Group, Invitation, Member, Person, Role
-from coeval.rules.names import compose
-from coeval.store.engines.database import Database, get_row, insert, rows, scalar, to_json
+from coeval.folded_text import compose
+from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar, to_json
 
 # Annotators and their sessions.
 
@@ -124,7 +124,8 @@ def revoke_every_session(db: Database) -> None:
 
 
 MEMBERS = """
-SELECT a.*, g.group_name, coalesce(d.disabled_at, '') AS disabled_at
+SELECT a.*, g.group_name, coalesce(d.disabled_at, '') AS disabled_at,
+  EXISTS (SELECT 1 FROM account c WHERE c.annotator = a.id AND c.guest = 1 AND c.kind = 'huggingface') AS guest
 FROM annotator a
 JOIN annotator_group g ON g.annotator = a.id
 LEFT JOIN disabling d ON d.annotator = a.id AND d.enabled_at IS NULL
@@ -143,7 +144,7 @@ def list_members(db: Database, task: int = 0) -> list[Member]:
     People who came with imported scores and never signed in count only for the tasks of these scores, and for teams.
     """
     return [
-        Member(person_of(row), Group(row["group_name"]), row["disabled_at"])
+        Member(person_of(row), Group(row["group_name"]), row["disabled_at"], bool(row["guest"]))
         for row in rows(db, MEMBERS, {"task": task})
     ]
 
@@ -176,6 +177,7 @@ def enable(db: Database, person: int, by: str) -> None:
 
 # Proof of identity: accounts, invitations, and failed sign-ins.
 
+ACCOUNT = Record(Account, elsewhere=("person",))
 INVITATION_KEY_LENGTH = 8
 SELECT_ACCOUNT = "SELECT a.*, p.id, p.name, p.role FROM account a JOIN annotator p ON p.id = a.annotator"
 
@@ -186,20 +188,11 @@ def get_account(db: Database, kind: str, subject: str) -> Account | None:
 
 
 def _account(row: dict[str, Any]) -> Account:
-    return Account(person_of(row), row["kind"], row["subject"], row["secret"], bool(row["guest"]))
+    return ACCOUNT.from_row(row, person=person_of(row))
 
 
 def add_account(db: Database, account: Account) -> None:
-    insert(
-        db,
-        "account",
-        annotator=account.person.id,
-        kind=account.kind,
-        subject=account.subject,
-        secret=account.secret,
-        guest=account.guest,
-        created_at=now(),
-    )
+    insert(db, "account", annotator=account.person.id, created_at=now(), **ACCOUNT.to_row(account))
 
 
 def get_account_of(db: Database, person: int) -> Account | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from dataclasses import replace
 from typing import Any
 
 from coeval.clock import now
@@ -15,13 +16,11 @@ from coeval.domain import (
     Only,
     Remark,
     Submission,
-    Suggestion,
 )
-from coeval.store.engines.database import Database, get_row, insert, rows, scalar
+from coeval.store.engines.database import Database, Record, get_row, insert, rows, scalar
 from coeval.store.queries.submissions import OUTCOME, REPLACED, published, submission_of
-from coeval.store.queries.tasks import instance_of
 
-# Data for owners' reviews: saves, disagreements, decisions, suggestions.
+# Data for owners' reviews: saves, disagreements, decisions.
 
 
 def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, Submission]]:
@@ -68,7 +67,7 @@ ORDER BY g.spread DESC, i.position, m.position
 """
 
 DISPUTE = """
-SELECT i.id, i.position, i.external_id, c.id AS criterion, c.text, count(*) AS n,
+SELECT i.id, i.position, i.external_id, i.document, c.id AS criterion, c.text, count(*) AS n,
   min(s.score) AS low, max(s.score) AS high,
   (SELECT a.score FROM adjudication a WHERE a.instance = i.id AND a.criterion = c.id
     ORDER BY a.revision DESC LIMIT 1) AS decided
@@ -77,7 +76,7 @@ JOIN instance i ON i.id = s.instance
 JOIN criterion c ON c.id = s.criterion
 WHERE s.instance = :instance AND s.criterion = :criterion AND NOT EXISTS (
   SELECT 1 FROM uncounted u WHERE u.task = :task AND u.annotator = s.annotator AND u.instance = s.instance)
-GROUP BY i.id, i.position, i.external_id, c.id, c.text
+GROUP BY i.id, i.position, i.external_id, i.document, c.id, c.text
 """
 
 
@@ -109,6 +108,9 @@ SAVES_BY_ARRIVAL = SAVES.replace(
 """The same saves with the person's submission to the crowd service instead of the person; 0 if there is none."""
 
 
+ADJUDICATION = Record(Adjudication, elsewhere=("decided_by",))
+
+
 def get_adjudication(db: Database, instance: int, criterion: int) -> Adjudication | None:
     """Return the current decision on an evaluation."""
     row = get_row(
@@ -117,61 +119,12 @@ def get_adjudication(db: Database, instance: int, criterion: int) -> Adjudicatio
         " WHERE a.instance = ? AND a.criterion = ? ORDER BY a.revision DESC LIMIT 1",
         [instance, criterion],
     )
-    return _adjudication(row) if row else None
-
-
-def _adjudication(row: dict[str, Any]) -> Adjudication:
-    return Adjudication(
-        instance=row["instance"],
-        criterion=row["criterion"],
-        score=row["score"],
-        note=row["note"],
-        decided_by=row["name"],
-        decided_at=row["decided_at"],
-        revision=row["revision"],
-    )
+    return ADJUDICATION.from_row(row, decided_by=row["name"]) if row else None
 
 
 def record_adjudication(db: Database, decided: Adjudication, by: int) -> None:
     """Append a decision; annotators' scores do not change."""
-    insert(
-        db,
-        "adjudication",
-        instance=decided.instance,
-        criterion=decided.criterion,
-        revision=decided.revision,
-        score=decided.score,
-        note=decided.note,
-        decided_by=by,
-        decided_at=now(),
-    )
-
-
-def add_suggestion(db: Database, task: int, person: int, instance: int, text: str) -> None:
-    """Store a suggested criterion; a person's repeated suggestion for an instance is stored once."""
-    stored = scalar(
-        db,
-        "SELECT 1 FROM suggestion WHERE task = ? AND annotator = ? AND instance = ? AND text = ?",
-        [task, person, instance, text],
-    )
-    if not stored:
-        insert(
-            db, "suggestion", task=task, annotator=person, instance=instance, text=text, suggested_at=now()
-        )
-
-
-def list_suggestions(db: Database, task: int) -> list[Suggestion]:
-    """Return all suggested criteria of a task, oldest first."""
-    suggestions = db.query(
-        "SELECT i.*, g.text AS suggested, p.name, g.suggested_at, g.id AS suggestion FROM suggestion g"
-        " JOIN annotator p ON p.id = g.annotator JOIN instance i ON i.id = g.instance"
-        " WHERE g.task = ? ORDER BY g.id",
-        [task],
-    )
-    return [
-        Suggestion(row["suggested"], row["name"], instance_of(row), row["suggested_at"], row["suggestion"])
-        for row in suggestions
-    ]
+    insert(db, "adjudication", decided_by=by, **ADJUDICATION.to_row(replace(decided, decided_at=now())))
 
 
 # Lists of instances for owners: drafts, judges, flags and comments.

@@ -182,12 +182,9 @@ def _last_timed(table: str) -> str:
     )
 
 
-def mean_seconds(db: Database, annotator: int, *, last: int = 100) -> float | None:
-    """Return the mean active seconds of a person's last saves; None before the first timed one."""
-    milliseconds = scalar(
-        db,
-        "SELECT avg(active_ms) FROM (SELECT active_ms FROM submission WHERE annotator = ?"
-        " AND active_ms IS NOT NULL ORDER BY id DESC LIMIT ?) timed",
-        [annotator, last],
-    )
-    return None if milliseconds is None else float(milliseconds) / 1000
+NEWEST_SAVE = "SELECT coalesce(max(id), 0) FROM submission"
+
+
+def get_newest(db: Database) -> int:
+    """Return the id of the newest save; 0 before the first."""
+    return int(scalar(db, NEWEST_SAVE))

@@ -10,8 +10,8 @@ from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Column, ColumnRole, Instance, Scale, Task, TaskSource
+from coeval.folded_text import compose
 from coeval.rules.arms import Design
-from coeval.rules.names import compose
 from coeval.store.engines.database import (
     Database,
     Record,
@@ -37,19 +37,6 @@ def record_archive(db: Database, task: int, by: str, *, archived: bool) -> None:
 def record_change(db: Database, task: int, by: str, **values: int | str) -> None:
     """Append a change of a task; ``values`` are the columns of ``task_change`` that it is about."""
     insert(db, "task_change", task=task, changed_by=by, changed_at=now(), **values)
-
-
-def list_archived_run_ids(db: Database) -> frozenset[int]:
-    """Return the ids of archived runs."""
-    return frozenset(row["run"] for row in db.query("SELECT run FROM archived_run"))
-
-
-def record_run_archive(db: Database, run: int, by: str, *, archived: bool) -> None:
-    """Archive a run, so that its drafts are hidden, or restore it."""
-    task = scalar(db, "SELECT task FROM run WHERE id = ?", [run])
-    record_change(db, task, by, run=run, aside=int(archived))
-    if archived:
-        db.conn.execute("UPDATE run SET shown = 0 WHERE id = ?", [run])
 
 
 ADD_SOURCE = """
@@ -86,7 +73,7 @@ def record_image_hosts(db: Database, hosts: list[str], by: str) -> None:
 REVISION = """
 SELECT (SELECT max(id) FROM ballot_round WHERE task = :task), (SELECT max(id) FROM task_change WHERE task = :task),
   (SELECT max(b.id) FROM ballot b JOIN ballot_round r ON r.id = b.ballot_round WHERE r.task = :task),
-  (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(id) FROM suggestion WHERE task = :task),
+  (SELECT max(id) FROM criteria_set WHERE task = :task),
   (SELECT max(id) FROM mark), (SELECT max(id) FROM mark_answer), (SELECT max(id) FROM task_team WHERE task = :task),
   (SELECT max(position) FROM instance WHERE task = :task), (SELECT id FROM run WHERE task = :task AND shown = 1),
   (SELECT max(id) FROM run WHERE task = :task), (SELECT max(updated_at) FROM job WHERE task = :task)
@@ -105,20 +92,13 @@ def get_revision(db: Database, task: int) -> str:
 # Tasks and their instances.
 
 
+TASK = Record(Task, elsewhere=("scale", "columns", "id"))
+
+
 def _task(db: Database, row: dict[str, Any]) -> Task:
-    return Task(
-        slug=row["slug"],
-        name=row["name"],
-        description=row["description"],
-        input_field=row["input_field"],
-        output_field=row["output_field"],
-        guidelines=row["guidelines"],
-        scale=Scale(row["scale_min"], row["scale_max"]),
-        origin=row["origin"],
-        language=row["language"],
-        columns={column.name: column.role for column in list_columns(db, row["id"])},
-        id=row["id"],
-    )
+    columns = {column.name: column.role for column in list_columns(db, row["id"])}
+    scale = Scale(row["scale_min"], row["scale_max"])
+    return TASK.from_row(row, scale=scale, columns=columns, id=row["id"])
 
 
 INSTANCE = Record(Instance, elsewhere=("context", "id", "position"))
@@ -166,34 +146,20 @@ def list_languages(db: Database) -> list[str]:
 
 
 def add_task(db: Database, task: Task) -> Task:
-    task_id = insert(
-        db,
-        "task",
-        slug=task.slug,
-        origin=task.origin,
-        seed=secrets.token_hex(16),
-        created_at=now(),
-        **_columns(task),
+    return replace(
+        task, id=insert(db, "task", seed=secrets.token_hex(16), created_at=now(), **_columns(task))
     )
-    return replace(task, id=task_id)
 
 
 def update_task(db: Database, task: Task) -> None:
     """Update the task's texts and scale; slug, origin and seed never change."""
-    db.table("task").update(task.id, _columns(task))
+    kept = ("slug", "origin")
+    changes = {name: value for name, value in _columns(task).items() if name not in kept}
+    db.table("task").update(task.id, changes)
 
 
 def _columns(task: Task) -> dict[str, Any]:
-    return {
-        "name": task.name,
-        "description": task.description,
-        "input_field": task.input_field,
-        "output_field": task.output_field,
-        "guidelines": task.guidelines,
-        "scale_min": task.scale.low,
-        "scale_max": task.scale.high,
-        "language": task.language,
-    }
+    return {**TASK.to_row(task), "scale_min": task.scale.low, "scale_max": task.scale.high}
 
 
 def list_columns(db: Database, task: int) -> list[Column]:
@@ -295,11 +261,6 @@ def list_systems(db: Database, task: int) -> list[str]:
     """Return the systems of a task's outputs, each once, sorted."""
     sql = "SELECT DISTINCT system FROM instance WHERE task = ? AND system <> '' ORDER BY system"
     return [row["system"] for row in rows(db, sql, [task])]
-
-
-def get_position(db: Database, instance: int) -> int:
-    """Return the position of an instance in its task, from 1."""
-    return int(scalar(db, "SELECT position FROM instance WHERE id = ?", [instance]))
 
 
 def get_instance(db: Database, instance: int) -> Instance | None:

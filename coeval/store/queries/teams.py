@@ -53,10 +53,14 @@ def list_hidden(db: Database, annotator: int) -> frozenset[int]:
     return frozenset(row["task"] for row in rows(db, HIDDEN, {"annotator": annotator}))
 
 
-def is_hidden(db: Database, annotator: int, slug: str) -> bool:
-    """Return whether a person does not work on the task with this short name."""
-    sql = f"SELECT 1 FROM task WHERE slug = :slug AND id IN ({HIDDEN})"
-    return bool(scalar(db, sql, {"annotator": annotator, "slug": slug}))
+def find_standing(db: Database, annotator: int, slug: str) -> tuple[bool, bool]:
+    """Return whether a person is a guest, and whether the person does not work on the task with this short name."""
+    sql = (
+        "SELECT (SELECT guest FROM account WHERE annotator = :annotator),"
+        f" (SELECT 1 FROM task WHERE slug = :slug AND id IN ({HIDDEN}))"
+    )
+    guest, hidden = db.conn.execute(sql, {"annotator": annotator, "slug": slug}).fetchone()
+    return bool(guest), bool(hidden)
 
 
 def is_shared_out(db: Database, task: int, members: Sequence[int]) -> bool:
@@ -164,6 +168,8 @@ def list_asked_instances(db: Database, task: int) -> list[int]:
 
 def list_asked_criteria(db: Database, task: int, instance: int) -> frozenset[int]:
     """Return the criteria that are requested for an instance; empty if none are."""
+    if not is_asking(db, task):  # the store keeps this answer for all saves of a transaction
+        return frozenset()
     sql = "SELECT criterion FROM current_asked_line WHERE task = ? AND instance = ?"
     return frozenset(row["criterion"] for row in rows(db, sql, [task, instance]))
 

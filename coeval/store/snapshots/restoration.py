@@ -19,8 +19,9 @@ from sqlite_utils import Database as SqliteDatabase
 from coeval.clock import now, utc_now
 from coeval.domain.studies import Restoration
 from coeval.errors import StorageError
-from coeval.store.engines.database import Database, get_row, insert, rows, scalar
+from coeval.store.engines.database import Database, get_row, insert, rows
 from coeval.store.engines.sqlite_file import connect, is_damaged, translated
+from coeval.store.queries.submissions import NEWEST_SAVE
 from coeval.store.snapshots.changed_pages import lay_over, read_head
 from coeval.store.snapshots.places import Place, Snapshot, parse_names, patiently
 
@@ -72,11 +73,6 @@ def list_restorations(db: Database) -> list[Restoration]:
     """Return every restoration of this file, the latest first."""
     fields = ", ".join(Restoration.__slots__)
     return [Restoration(**row) for row in rows(db, f"SELECT {fields} FROM restoration ORDER BY id DESC")]
-
-
-def get_last_submission(db: Database) -> int:
-    """Return the highest submission id; 0 if there is none."""
-    return int(scalar(db, "SELECT coalesce(max(id), 0) FROM submission"))
 
 
 # Restoration: find the newest state of a lineage in all places, and rebuild the file from it.
@@ -197,7 +193,7 @@ def _build(chain: Chain, target: Path, damaged: list[str], patience: float) -> S
     if not _is_ours(target):
         _note(damaged, f"the pages applied to {chain.whole.name}")
         return _build(Chain(chain.place, chain.whole), target, damaged, patience)
-    held = _count_to(target)
+    held = _ask(target, NEWEST_SAVE)
     if held < submissions:
         # the result is sound, and later than the full copy alone: discarding it would lose more
         _note(damaged, f"{reached.name} (submissions {held + 1:,} to {submissions:,} are missing)")
@@ -230,23 +226,15 @@ def hash_file(path: Path) -> str:
 
 def _is_ours(path: Path) -> bool:
     """Return whether a file is a sound database with CoEval's tables."""
-    if is_damaged(path):
-        return False
-    connection = connect(path, read_only=True)
-    try:
-        sql = "SELECT count(*) FROM sqlite_master WHERE name = 'task'"
-        return bool(connection.execute(sql).fetchone()[0])
-    finally:
-        connection.close()
-        for suffix in ("-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    has_task = "SELECT count(*) FROM sqlite_master WHERE name = 'task'"
+    return not is_damaged(path) and bool(_ask(path, has_task))
 
 
-def _count_to(path: Path) -> int:
-    """Return the highest id of a submission."""
+def _ask(path: Path, sql: str) -> int:
+    """Return the number that a query counts in a file that is not open; the files beside it are removed."""
     connection = connect(path, read_only=True)
     try:
-        return int(connection.execute("SELECT coalesce(max(id), 0) FROM submission").fetchone()[0])
+        return int(connection.execute(sql).fetchone()[0])
     finally:
         connection.close()
         for suffix in ("-wal", "-shm"):

@@ -99,7 +99,7 @@ class JobBox:
 
 
 class OtherVotesBox:
-    """The votes that were cancelled or replaced, and the lists that a draft brought beside a vote."""
+    """The votes that were cancelled or replaced, and the lists that a draft brought during a vote."""
 
     def __init__(self) -> None:
         with gr.Accordion("Other votes", open=False, visible=False, elem_id="other-votes") as self.box:
@@ -110,10 +110,11 @@ class OtherVotesBox:
 
     def update(self, rounds: Sequence[OtherRound]) -> Update:
         choices = [(views.other_round_label(other), other.id) for other in rounds]
+        newest = max(rounds, key=lambda other: (other.n_ballots > 0, other.round), default=None)
         return {
             self.box: gr.Accordion(visible=bool(rounds)),
             self.says: views.other_rounds_view(rounds) if rounds else None,
-            self.round: gr.Dropdown(choices, value=rounds[-1].id if rounds else None),
+            self.round: gr.Dropdown(choices, value=newest.id if newest else None),
         }
 
 
@@ -242,12 +243,12 @@ def build_parts(context: Context) -> Parts:
             parts["established"] = View(elem_id="established")
             parts["suggested"] = gr.CheckboxGroup(
                 [],
-                label="Suggestions",
-                info="From scrutiny, and from drafts that arrived beside a vote. Selected ones join the vote.",
+                label="Drafted criteria",
+                info="Drafts that arrived during a vote. Select the ones to vote on.",
                 visible=False,
                 elem_id="suggested",
             )
-            parts["reopen"] = gr.Button("Start a new version", elem_id="reopen", visible=False)
+            parts["reopen"] = gr.Button("Vote on a new version", elem_id="reopen", visible=False)
             parts["tally"] = View(elem_id="tally")
             parts["job"] = JobBox()
             parts |= _build_propose(context)

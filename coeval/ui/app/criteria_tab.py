@@ -23,7 +23,6 @@ from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import RoundState
 from coeval.usecases.criteria_sets import (
     list_drafted,
-    list_suggestions,
     reopen_criteria,
 )
 from coeval.usecases.drafting import jobs
@@ -124,7 +123,7 @@ class CriteriaTab(StudyTab):
             return None
         tally = criteria_rounds.get_tally(self.context, person, slug)
         n_ballots = tally.n_ballots if tally else 0
-        # a criterion more or less in a vote that nobody took part in is no other vote
+        # without ballots, ask only before other criteria replace those of the vote
         return (round_, n_ballots) if n_ballots or action in (LINES, OTHER) else None
 
     def on_keep(self, person: Person, slug: str) -> Update:
@@ -186,17 +185,9 @@ class CriteriaTab(StudyTab):
         """Return the owner's next step, in the demo or in their own study."""
         if task.origin in views.TAGS:
             return [views.own_data_view()]
-        here = views.next_words(tally if voting else None)
+        here = views.next_words(task.slug, tally if voting else None)
         stands = tasks.get_task_state(self.context, person, task.slug, counted=False)
         return [steps_line(stands, here, voting=voting)]
-
-    def _list_suggested(self, person: Person, slug: str) -> list[tuple[str, str]]:
-        """Return the suggestions of people and of drafts as choices."""
-        by_people = list_suggestions(self.context, person, slug)
-        drafted = list_drafted(self.context, person, slug)
-        choices = {suggestion.text: views.suggestion_label(suggestion) for suggestion in by_people}
-        choices |= {proposal.text: f"{proposal.text} (drafted)" for proposal in drafted}
-        return [(label, text) for text, label in choices.items()]
 
     def _state(self, person: Person, slug: str, chosen: dict[str, Any] = NOTHING) -> Update:
         """Return the whole tab for this person, with nothing chosen; with ``chosen={}``, choices stay."""
@@ -212,7 +203,8 @@ class CriteriaTab(StudyTab):
         else:
             following = [views.to_scrutiny(slug)] if current and not voting else []
         may_reopen = owner and (current is not None or voting)
-        said = self._list_suggested(person, slug) if may_reopen else []
+        drafted = list_drafted(self.context, person, slug) if may_reopen else []
+        said = [(f"{proposal.text} (drafted)", proposal.text) for proposal in drafted]
         update: Update = {
             parts.card: [views.task_card(task), *following],
             parts.main: None if voting else done or views.waiting_view(owner),
@@ -222,7 +214,7 @@ class CriteriaTab(StudyTab):
             parts.tally: views.tally_view(tally, voting),
             parts.propose: gr.Accordion(visible=owner, open=round_ is None and current is None),
             parts.reopen: gr.Button(
-                "Add to the vote" if voting else "Start a new version",
+                "Add to the vote" if voting else "Vote on a new version",
                 visible=may_reopen and (not voting or bool(said)),
             ),
             parts.settle: gr.Column(visible=owner and voting and bool(tally and tally.n_ballots)),

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coeval.domain import Action, CriteriaSet, Criterion, Origin, Suggestion, Task
+from coeval.domain import Action, CriteriaSet, Criterion, Origin, Task
 from coeval.language import later, tr
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.ui.app.step_json import name_field
 from coeval.ui.components.next_step import name_steps
-from coeval.ui.components.number_words import name_instance, plural
+from coeval.ui.components.number_words import percent, plural
 from coeval.ui.components.view import Node, el
 from coeval.usecases.criteria_rounds import OtherRound, RoundState
-
-VERBS = {
-    Action.APPROVE: "approve",
-    Action.REVISE: "revise",
-    Action.DELETE: "delete",
-    Action.ADD: "add",
-}
 
 TAGS = {
     "demo": later("demo: written for this project"),
     "simulated": later("simulated: no person and no model took part"),
 }
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
 
 
 def task_card(task: Task) -> Node:
@@ -51,13 +40,14 @@ def own_data_view() -> Node:
     )  # fmt: skip
 
 
-def next_words(tally: Tally | None) -> str:
+def next_words(slug: str, tally: Tally | None) -> list[Node]:
     """Return the owner's next step until there is a criteria set; ``tally`` is that of the open vote."""
+    invite = el("a", "invite people", href=f"admin?task={slug}&tab=people")
     if tally is None:
-        return "open “Draft or write criteria” below, then have people vote"
+        return ["draft or write criteria below, then have people vote"]
     if not tally.n_ballots:
-        return "decide on each criterion below, save your ballot, and have the others vote"
-    return "once all have voted, finalise the criteria below"
+        return ["decide on each criterion below, save your ballot, and ", invite, " to vote"]
+    return ["once all have voted, finalise the criteria below; or ", invite, " to vote"]
 
 
 def to_scrutiny(slug: str) -> Node:
@@ -79,7 +69,7 @@ def stack(rates: ActionRates) -> Node:
     """Return a bar with the shares of the actions, and a description for screen readers."""
     words = words_of(rates)
     parts = [
-        el(f"i.{action}", width=share, title=f"{VERBS[action]} {percent(share)}")
+        el(f"i.{action}", width=share, title=f"{action} {percent(share)}")
         for action in Action
         if (share := getattr(rates, action.value))
     ]
@@ -87,8 +77,8 @@ def stack(rates: ActionRates) -> Node:
 
 
 def words_of(rates: ActionRates) -> str:
-    shares = [(VERBS[action], getattr(rates, action.value)) for action in Action]
-    return " · ".join(f"{verb} {percent(share)}" for verb, share in shares if share) or "no votes yet"
+    shares = [(action, getattr(rates, action.value)) for action in Action]
+    return " · ".join(f"{action} {percent(share)}" for action, share in shares if share) or "no votes yet"
 
 
 def tally_view(tally: Tally | None, open_: bool) -> Node | None:
@@ -182,7 +172,7 @@ def waiting_view(owner: bool) -> Node:
 
 def model_hint(has_model: bool, model: str) -> Node:
     if has_model:
-        return el("p.note", f"Model: {model}. Answers are saved; repeat runs are free.")
+        return el("p.note", f"Model: {model}. Usable answers are saved, and repeating them is free.")
     return el(
         "p.note",
         "No model is set up, so nothing new can be drafted; everything else works. To add one, set ",
@@ -231,7 +221,7 @@ def replace_view(round_: RoundState, n_ballots: int) -> Node:
 
 
 def other_round_label(other: OtherRound) -> str:
-    origin = "drafted beside a vote" if other.waits else plural(other.n_ballots, "ballot")
+    origin = "drafted during a vote" if other.waits else plural(other.n_ballots, "ballot")
     return f"Round {other.round}: {plural(len(other.proposals), 'criterion', 'criteria')}, {origin}"
 
 
@@ -248,10 +238,3 @@ def other_rounds_view(rounds: Sequence[OtherRound]) -> Node:
             for other in rounds
         ),
     )
-
-
-def suggestion_label(suggestion: Suggestion) -> str:
-    """Return a suggested criterion with its author and instance."""
-    instance = suggestion.instance
-    name = name_instance(instance.position, instance.external_id)
-    return f"{suggestion.text} ({suggestion.person}, on instance {name})"

@@ -8,7 +8,7 @@ once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -17,13 +17,14 @@ from fastapi.responses import JSONResponse
 
 from coeval.domain import Filter, Person, Role, Submission
 from coeval.errors import NotAllowedError, NotGivenError
-from coeval.language import get_spoken, later
+from coeval.language import get_spoken, later, speaking
 from coeval.rules.arms import Aliases, Layout
 from coeval.rules.evaluation_rows import LARGEST_ID, Sent
 from coeval.settings import SignIn
 from coeval.stats.report.agreement import people_alphas
+from coeval.stats.report.answer import too_few
 from coeval.ui.app.step_json import Json, history_json, sheet_json, step_json
-from coeval.ui.components.number_words import name_instance, plural, shown
+from coeval.ui.components.number_words import plural, shown
 from coeval.ui.components.view import Node, Screen, View, el
 from coeval.ui.server.identity import get_person
 from coeval.ui.server.payloads import (
@@ -31,17 +32,17 @@ from coeval.ui.server.payloads import (
     LinePayload,
     MarkPayload,
     SheetPayload,
-    SuggestionPayload,
     save_and_open,
 )
-from coeval.ui.tabs import StudyTab, Update
+from coeval.ui.tabs import StudyTab, Update, first_task
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.jobs import draft_line
+from coeval.usecases.hosting.replication import get_shipped
 from coeval.usecases.reports.statistics import get_reading
 from coeval.usecases.save_batching import Together
 from coeval.usecases.scrutiny import review, steps
 from coeval.usecases.scrutiny.steps import Move, Step, Where
-from coeval.usecases.tasks import get_task_state
+from coeval.usecases.tasks import get_language, get_task_state
 
 
 def step_link(slug: str, external_id: str, root: str = "../") -> str:
@@ -64,13 +65,26 @@ class ScrutinyTab(StudyTab):
         self.outputs = [self.progress, self.screen]
 
     def load(self, person: Person, slug: str) -> Update:
-        opened = {"task": slug, "person": person.uid, "language": get_spoken().code} if slug else None
-        return {self.screen: opened, **self.follow(person, slug)}
+        return {self.screen: _value(person, slug), **self.follow(person, slug)}
 
     def follow(self, person: Person, slug: str, *values: Any) -> Update:
         """Return how far two people agree, for the owner of a review without set-up."""
         reviews = self.context.settings.sign_in is SignIn.LINKS and person.role is Role.OWNER and slug
         return {self.progress: _progress(self.context, person, slug) if reviews else None}
+
+
+def open_scrutiny(context: Context, request: Request, tab: str) -> dict[str, Any]:
+    """Return the screen's value and the state of snapshots, by id; nothing if another tab opens."""
+    if tab != ScrutinyTab.id:
+        return {}
+    person = get_person(context, request)
+    slug = first_task(context, person, request)
+    with speaking(get_language(context, slug, person)):
+        return {"workbench": _value(person, slug), "shipped": asdict(get_shipped(context, person))}
+
+
+def _value(person: Person, slug: str) -> dict[str, str] | None:
+    return {"task": slug, "person": person.uid, "language": get_spoken().code} if slug else None
 
 
 ENOUGH_DOUBLE = 20
@@ -94,13 +108,16 @@ def _progress(context: Context, person: Person, slug: str) -> Node:
         where,
         "). ",
     ]
+    if alphas.headline.few_clusters:
+        n = int(alphas.headline.mean.value.details["clusters"])
+        parts.append(f"It is too early to rely on it. {too_few(n, 'documents')} ")
     if disputes:
         first = disputes[0]
         link = step_link(slug, first.external_id, "")
-        item = el("a", f"item {name_instance(first.position, first.external_id)}", href=link)
+        # the page counts in the person's own order, so a number of the data would name another item there
         parts += [
-            "The largest disagreement is ",
-            item,
+            "The largest disagreement is on ",
+            el("a", "this item", href=link),
             f": {first.low:g} and {first.high:g} for “{first.text}”.",
         ]
     return el("p.note", *parts)
@@ -180,7 +197,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
 
 
 def _add_marks(router: APIRouter, context: Context) -> None:
-    """Add the routes for marks, their answers and suggestions, and for a person's saved versions."""
+    """Add the routes for marks, their answers, and for a person's saved versions."""
 
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
@@ -212,13 +229,6 @@ def _add_marks(router: APIRouter, context: Context) -> None:
             context, person, slug, payload.message, payload.text, close=payload.close
         )
         return {"state": answered.state}
-
-    @router.post("/suggestions")
-    def post_suggestion(request: Request, slug: str, payload: SuggestionPayload) -> dict[str, Any]:
-        person = get_person(context, request)
-        revealed = steps.get_aliases(context, person, slug).reveal("instance", payload.instance)
-        steps.suggest_criterion(context, person, slug, revealed, payload.text)
-        return {"suggested": True}
 
 
 def _open(

@@ -26,7 +26,6 @@ from coeval.ui.components.number_words import name_instance
 from coeval.ui.server.payloads import LIMITS
 from coeval.usecases.images import ShownImage
 from coeval.usecases.scrutiny.queue import Step
-from coeval.usecases.scrutiny.steps import WAITS
 
 Json = dict[str, Any]
 EVIDENCE = later("The marked passages are the model's evidence. Its verdict is hidden.")
@@ -77,7 +76,7 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
         "filter": step.which,
         "finished": step.assignment is None,
         "empty": _empty_json(step),
-        "waits": step.waits,
+        "agreement": f"?task={step.task.slug}&tab=agreement" if step.sets_up else "",
         "position": step.assignment.position if step.assignment else None,
         "instance": _instance_json(step, aliases),
         "criteria": [
@@ -202,10 +201,10 @@ def texts_json(screen: Shown, instance: Instance) -> Json:
 
 
 def _name(step: Step, instance: Instance) -> str:
-    """Return the name of the instance on all screens; nothing where its id or its place would show the system.
+    """Return the instance's name on every screen, or "" if the study hides systems.
 
-    An id such as "17a" names the system, and a place in the data does where the systems take turns. Owners annotate
-    too.
+    An id such as "17a" can reveal the system, and so can a position if systems alternate. Owners get "" too,
+    because they also annotate.
     """
     return "" if step.design.hide_systems else name_instance(instance.position, instance.external_id)
 
@@ -227,7 +226,7 @@ def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:
         "asks_first": step.awaits_first,
         "first_score": step.first.score if step.first else None,
         "draft": aliases.hide("draft", draft.id) if draft else None,
-        "status": "waiting" if step.waits else draft.status if draft else "none",
+        "status": draft.status if draft else "none",
         "note": _note(step, draft),
         "scale": list(step.criterion.scale.steps),
         "anchors": step.criterion.guide.anchors,
@@ -235,8 +234,9 @@ def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:
         "revision": saved.revision if saved else 0,
         "saved_at": saved.submitted_at if saved else "",
         "score": score,
-        "rows": [] if step.waits else _rows_json(step, draft, saved, aliases),
-        "marks": [] if step.waits else [_mark_json(quote) for quote in step.marks],
+        "rows": _rows_json(step, draft, saved, aliases),
+        # the places in the text, without the model's words, which may differ slightly
+        "marks": [{"start": quote.start, "end": quote.end, "place": quote.place} for quote in step.marks],
         "added": _added_json(saved),
     }
 
@@ -251,10 +251,14 @@ def _note(step: Step, draft: Draft | None) -> str:
         # a draft's reason and its remedy are for owners, and that of a scored draft would reveal its score
         return "" if before is None else tr("Your score before the draft was {score}.", score=f"{before:g}")
     assert step.assignment is not None
-    if step.waits:
-        return tr(WAITS)
     if step.has_evidence:
         return tr(EVIDENCE)
+    if step.drafting is not None and step.assignment.arm is not Arm.BLIND:
+        return tr(
+            "Drafts are being written: {done} of {total} so far. Wait for this one, or choose a score without it.",
+            done=step.drafting.done,
+            total=step.drafting.total,
+        )
     return tr(BLIND if step.assignment.arm is Arm.BLIND else UNDRAFTED)
 
 
@@ -299,11 +303,6 @@ def quote_json(quote: Quote, instance: Instance | None) -> Json:
         "place": quote.place if quote.located else None,
         "passage": instance.output[quote.start : quote.end] if nearly and instance else "",
     }
-
-
-def _mark_json(quote: Quote) -> Json:
-    """Return the place of a quote in the text, without the model's words, which may differ slightly."""
-    return {"start": quote.start, "end": quote.end, "place": quote.place}
 
 
 def _empty_score_row() -> Json:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coeval.domain import Task
+from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, el
+from coeval.usecases.drafting.jobs import BATCH
 from coeval.usecases.tasks import TaskState
 
 
@@ -29,7 +32,6 @@ class Step:
 
 def list_steps(stands: TaskState) -> list[Step]:
     """Return the steps of a study in their order."""
-    n_runs = len(stands.runs)
     described = bool(stands.task.description)
     saved = "scores saved, instances left" if stands.in_progress else "scores saved"
     scored = saved if stands.has_scores else "no scores yet"
@@ -48,24 +50,16 @@ def list_steps(stands: TaskState) -> list[Step]:
             stands.version > 0,
             "Criteria",
             f"criteria set version {stands.version}, {stands.n_criteria} criteria",
-            "draft or write criteria, vote, and establish them",
+            "draft or write criteria, vote, and finalise them",
             False,
             "criteria",
         ),
-        Step(
-            n_runs > 0,
-            "Drafts",
-            f"{n_runs} run{'' if n_runs == 1 else 's'} drafted or imported",
-            "pre-fill the evaluations",
-            True,
-            "prefill",
-            optional=True,
-        ),
+        _drafts_step(stands),
         Step(
             stands.has_scores and not stands.in_progress,
             "Scrutiny",
             scored,
-            "scrutinise the drafts" if n_runs else "judge without drafts",
+            _judging(stands),
             False,
             "scrutiny",
         ),
@@ -78,6 +72,27 @@ def list_steps(stands: TaskState) -> list[Step]:
             "agreement",
         ),
     ]
+
+
+def _judging(stands: TaskState) -> str:
+    return "scrutinise the drafts" if stands.has_drafts else "judge without drafts"
+
+
+def _drafts_step(stands: TaskState) -> Step:
+    """Return the step of the drafts. A run that is under way or was stopped is not done."""
+    n_runs, job, todo = stands.n_drafted, stands.prefill, "pre-fill the evaluations"
+    if job is None or n_runs:
+        text = plural(n_runs, "run") + " drafted or imported"
+        return Step(n_runs > 0, "Drafts", text, todo, True, "prefill", optional=True)
+    so_far = f"{job.done:,} of {job.total:,}"
+    if not job.is_busy:
+        todo = "pre-fill the rest" if job.done else todo
+        return Step(False, "Drafts", f"stopped at {so_far}", todo, True, "prefill", optional=True)
+    if job.kind == BATCH:
+        text, todo = "a batch waits for its results", "read the results of the batch"
+        return Step(False, "Drafts", text, todo, True, "prefill", optional=True)
+    text, todo = "the pre-fill is under way", "wait for the drafts"
+    return Step(False, f"Drafting: {so_far}", text, todo, True, "prefill")
 
 
 BEFORE = TaskState(Task("", ""), 0, 0, 0, ())
@@ -114,7 +129,7 @@ def next_view(stands: TaskState, *, in_setup: bool) -> Node:
     link = el("a", step.todo, href=f"{setup if step.setup else home}?task={slug}&tab={step.tab}")
     if step.tab != "prefill":
         return el("p", "Next: ", link, ".")
-    return el("p", "Next: ", link, ", or ", el("a", "judge without drafts", href=scrutiny), ".")
+    return el("p", "Next: ", link, ", or ", el("a", _judging(stands), href=scrutiny), ".")
 
 
 def find_next(stands: TaskState) -> Step:
@@ -132,7 +147,7 @@ def find_next(stands: TaskState) -> Step:
     return next(step for step in list_steps(stands) if not (step.done or step.tab in passed))
 
 
-def steps_line(stands: TaskState, here: str, *, voting: bool) -> Node:
+def steps_line(stands: TaskState, here: Sequence[Node], *, voting: bool) -> Node:
     """Return the numbered steps, with a tick for each finished one, and the next step.
 
     ``here`` replaces the link if the next step is done on this page, such as an open vote.
@@ -143,5 +158,5 @@ def steps_line(stands: TaskState, here: str, *, voting: bool) -> Node:
     return el(
         "div.card.steps",
         el("p.note", name_steps(stands)),
-        el("p", f"Next: {here}.") if on_page else next_view(stands, in_setup=False),
+        el("p", "Next: ", *here, ".") if on_page else next_view(stands, in_setup=False),
     )

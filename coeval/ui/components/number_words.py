@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from coeval.errors import InputError
-from coeval.stats.estimates import Estimate
+from coeval.stats.estimates import Estimate, plural
 
 
 def read_decimal(name: str, text: str | None, most: float) -> float | None:
@@ -72,13 +72,16 @@ def number(value: float | None, digits: int = 2) -> str:
     >>> number(0.6294), number(-0.021), number(1.0), number(None), number(float("nan"))
     ('.63', '−.02', '1.00', 'undefined', 'undefined')
     >>> number(-0.0014), number(0.0004), number(0)
-    ('−.001', '.000', '.00')
+    ('−.001', '< .001', '.00')
     """
     if value is None or math.isnan(value):
         return "undefined"
     text = f"{abs(value):.{digits}f}"
     if value and not float(text):
         text = f"{abs(value):.{digits + 1}f}"
+        if not float(text):
+            least = f".{'0' * digits}1"
+            return f"< {least}" if value > 0 else f"> −{least}"
     sign = "−" if value < 0 and float(text) else ""
     return sign + (text[1:] if text.startswith("0.") else text)
 
@@ -112,14 +115,6 @@ def percent(share: float | None, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f}%"
 
 
-def plural(n: int | float, word: str, words: str | None = None) -> str:
-    """
-    >>> plural(1, "unit"), plural(1000, "unit"), plural(5, "person", "people")
-    ('1 unit', '1,000 units', '5 people')
-    """
-    return f"{n:,.0f} {word if n == 1 else words or word + 's'}"
-
-
 def interval(value: Any, show: Any = number) -> str:
     """Return the interval in brackets, or nothing if there is none.
 
@@ -141,13 +136,13 @@ def shown(value: Any, show: Any = number) -> str:
     return f"{show(value)} {interval(value, show)}".strip()
 
 
-def brief(value: Any, show: Any = number) -> str:
+def brief(value: Any) -> str:
     """Return the figure with its interval; an undefined one without its reason.
 
     >>> brief(Estimate.undefined("nobody rated"))
     'undefined'
     """
-    return shown(value, show).split(":")[0]
+    return shown(value).split(":")[0]
 
 
 def facts(value: Any) -> Iterator[str]:
@@ -182,15 +177,6 @@ def left_out(value: Any) -> Iterator[str]:
             f"{details['replicates_left_out']:,} of {details['replicates']:,} replicates left out, "
             "where it was undefined"
         )
-
-
-def shares_words(total: int, counts: Mapping[str, int]) -> str:
-    """Return a distribution in words.
-
-    >>> shares_words(4, {"4": 1, "5": 3})
-    'score 4 25%, score 5 75%'
-    """
-    return ", ".join(f"score {score} {percent(n / total)}" for score, n in counts.items())
 
 
 def numbered(criteria: Sequence[str]) -> dict[str, str]:

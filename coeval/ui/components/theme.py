@@ -10,7 +10,7 @@ import json
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 import numpy as np
@@ -55,9 +55,10 @@ THEME = gr.themes.Base(
 
 # The appearance of charts: colours, type, the axes of lists, legends.
 
-if TYPE_CHECKING:
-    import altair as alt
+Spec = dict[str, Any]
+"""A chart or a part of one, in the language of Vega-Lite, which the page draws."""
 
+KINDS = {"N": "nominal", "Q": "quantitative"}
 FONT = 'Inter, "Source Sans 3", system-ui, sans-serif'
 BRAND, INK, SOFT, FAINT, LINE = (f"var(--{name})" for name in ("brand", "ink", "soft", "faint", "line"))
 SERIES = [f"var(--series-{n})" for n in range(1, 9)]
@@ -69,8 +70,6 @@ HELP_LINE: dict[str, Any] = {"strokeDash": [3, 4], "color": FAINT, "aria": False
 
 NO_ZERO = "datum.value == 0 ? '0' : replace(format(datum.value, '.3f'), '0.', '.')"
 """A label as Vega computes it: .667 rather than 0.667."""
-
-PLAIN = "format(datum.value, '.3~r')"
 
 LEGEND = 640
 """Width of a legend in pixels; further entries start a new line."""
@@ -96,30 +95,6 @@ def round_reach(values: Any) -> tuple[float, float, list[float]]:
     return ticks[0], ticks[-1], ticks
 
 
-def axis_ticks(values: Any, *, log: bool = False) -> list[float]:
-    """Return the labels of an axis with the data's limits: both ends, and round numbers between.
-
-    >>> axis_ticks([0.3, 12, 70], log=True)
-    [0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 70.0]
-    >>> axis_ticks([1, 5, 10])
-    [1.0, 5.0, 10.0]
-    """
-    numbers = np.asarray(values, dtype=float)
-    numbers = numbers[~np.isnan(numbers)]
-    if not len(numbers) or numbers.min() == numbers.max():
-        return sorted({float(value) for value in numbers})
-    low, high = float(numbers.min()), float(numbers.max())
-    if log:
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        between = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
-        near = 0.06 * math.log(high / low)
-        inner = [x for x in between if math.log(x / low) > near and math.log(high / x) > near]
-    else:
-        _, _, steps = round_reach(numbers)
-        inner = [x for x in steps if min(x - low, high - x) > 0.06 * (high - low)]
-    return [low, *inner, high]
-
-
 def _round_step(rough: float) -> float:
     """Return the round number nearest above: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(rough))
@@ -129,20 +104,27 @@ def _round_step(rough: float) -> float:
 def blank() -> PlotData:
     """Return an empty chart that makes a page load the drawing library in advance."""
     spec = {"width": 1, "height": 1, "data": {"values": [{}]}, "mark": {"type": "point", "opacity": 0}}
-    frameless = {"view": {"stroke": None}}
-    return PlotData(type="altair", plot=json.dumps(spec | {"config": frameless, "usermeta": EMBED}))
+    return _drawn(spec | {"config": {"view": {"stroke": None}}})
 
 
-def wrapped(text: str, width: int = 34) -> str:
+def _drawn(spec: Spec) -> PlotData:
+    return PlotData(type="altair", plot=json.dumps(spec | {"usermeta": EMBED}))
+
+
+LABEL_WIDTH = 34
+"""The most characters in a line of a label."""
+
+
+def wrapped(text: str) -> str:
     """Return a label of at most two lines; a longer label ends in an ellipsis.
 
     >>> wrapped("Simple language: the answer uses words that every child knows and no others")
     'Simple language: the answer uses\\nwords that every child knows and…'
     """
-    return "\n".join(textwrap.wrap(text, width, max_lines=2, placeholder="…")) or "–"
+    return "\n".join(textwrap.wrap(text, LABEL_WIDTH, max_lines=2, placeholder="…")) or "–"
 
 
-def themed(chart: Any, description: str, *, height: int, right: int = 0, top: int = 0) -> Any:
+def themed(chart: Spec, description: str, *, height: int, right: int = 0, top: int = 0) -> PlotData:
     """Return the chart at its card's width, without background or frame, readable in both colour schemes.
 
     Args:
@@ -151,75 +133,86 @@ def themed(chart: Any, description: str, *, height: int, right: int = 0, top: in
         right: room, in pixels, for texts beside the drawing.
         top: room, in pixels, for texts above it.
     """
-    import altair as alt
+    text: Spec = {"labelFontSize": 12.5, "titleFontSize": 12, "titleFontWeight": 500}
+    text |= {"labelColor": SOFT, "titleColor": FAINT}
+    line: Spec = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    config = {
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {**text, **line, "labelPadding": 8, "titlePadding": 10},
+        "legend": {**text, "orient": "top", "labelLimit": 320, "offset": 12},
+    }
+    frame = {
+        "width": "container",
+        "height": height,
+        "description": description,
+        "background": "transparent",
+        "padding": {"left": 4, "top": 6 + top, "right": 4 + right, "bottom": 4},
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "config": config,
+    }
+    return _drawn(chart | frame)
 
-    text: dict[str, Any] = {"labelFontSize": 12.5, "titleFontSize": 12, "titleFontWeight": 500}
-    ink: dict[str, Any] = {"labelColor": SOFT, "titleColor": FAINT}
-    line: dict[str, Any] = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
-    return (
-        chart.properties(
-            width="container",
-            height=height,
-            description=description,
-            background="transparent",
-            padding={"left": 4, "top": 6 + top, "right": 4 + right, "bottom": 4},
-            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-            usermeta=EMBED,
-        )
-        .configure(font=FONT)
-        .configure_view(stroke=None)
-        .configure_axis(**text, **ink, **line, labelPadding=8, titlePadding=10)
-        .configure_legend(**text, **ink, orient="top", labelLimit=320, offset=12)
-    )
+
+def column(shorthand: str, **options: Any) -> Spec:
+    """Return an encoding by a column of the data, which is nominal (N) or quantitative (Q).
+
+    >>> column("share:Q", format=".1%")
+    {'field': 'share', 'type': 'quantitative', 'format': '.1%'}
+    """
+    name, kind = shorthand.split(":")
+    return {"field": name, "type": KINDS[kind], **options}
 
 
-def names_axis(field: str, names: Sequence[str]) -> alt.Y:
+def marks(frame: pd.DataFrame, kind: str, encoding: Spec, **look: Any) -> Spec:
+    """Return marks of one kind (rule, point, text, ...), one for each row; missing numbers become null."""
+    rows = [
+        {
+            name: None if isinstance(cell, float) and not math.isfinite(cell) else cell
+            for name, cell in row.items()
+        }
+        for row in frame.to_dict("records")
+    ]
+    return {"data": {"values": rows}, "mark": {"type": kind, **look}, "encoding": encoding}
+
+
+def names_axis(field: str, names: Sequence[str]) -> Spec:
     """Return a vertical axis with a list of names in the given order. Each name takes up to two lines."""
-    import altair as alt
-
     longest = max((len(line) for name in names for line in name.split("\n")), default=0)
-    axis = alt.Axis(
-        title=None,
-        domain=False,
-        ticks=False,
-        labelExpr="split(datum.value, '\\n')",
-        labelAlign="left",
-        labelPadding=min(250, 24 + round(6.6 * longest)),
-        labelLimit=250,
-        labelBaseline="middle",
-        labelLineHeight=15,
-        labelColor=INK,
-    )
-    return alt.Y(f"{field}:N", sort=list(names), axis=axis, scale=alt.Scale(domain=list(names)))
+    axis = {
+        "title": None,
+        "domain": False,
+        "ticks": False,
+        "labelExpr": "split(datum.value, '\\n')",
+        "labelAlign": "left",
+        "labelPadding": min(250, 24 + round(6.6 * longest)),
+        "labelLimit": 250,
+        "labelBaseline": "middle",
+        "labelLineHeight": 15,
+        "labelColor": INK,
+    }
+    return column(f"{field}:N", sort=list(names), axis=axis, scale={"domain": list(names)})
 
 
-def texts_beside(frame: pd.DataFrame, names: alt.Y) -> Any:
+def texts_beside(frame: pd.DataFrame, names: Spec) -> Spec:
     """Return the texts of a list, at the right of the drawing."""
-    import altair as alt
-
-    texts = alt.Chart(frame).mark_text(align="left", dx=18, fontSize=12.5, color=SOFT)
-    return texts.encode(y=names, x=alt.value("width"), text="text:N")
+    encoding = {"y": names, "x": {"value": "width"}, "text": column("text:N")}
+    return marks(frame, "text", encoding, align="left", dx=18, fontSize=12.5, color=SOFT)
 
 
-def tips(*fields: str) -> list[Any]:
+def tips(*fields: str) -> list[Spec]:
     """Return the tooltips of a chart as readable texts."""
-    import altair as alt
-
-    return [alt.Tooltip(f"{field}:N", title=" " * place) for place, field in enumerate(fields, 1)]
+    return [column(f"{field}:N", title=" " * place) for place, field in enumerate(fields, 1)]
 
 
-def series_colour(names: Sequence[str]) -> alt.Color:
+def series_colour(names: Sequence[str]) -> Spec:
     """Return a colour for each name, in order, with their legend."""
-    import altair as alt
-
     colours = (SERIES * (len(names) // len(SERIES) + 1))[: len(names)]
-    scale = alt.Scale(domain=list(names), range=colours)
-    return alt.Color("series:N", sort=list(names), scale=scale, legend=series_legend(names))
+    scale = {"domain": list(names), "range": colours}
+    return column("series:N", sort=list(names), scale=scale, legend=series_legend(names))
 
 
-def series_legend(names: Sequence[str]) -> alt.Legend:
+def series_legend(names: Sequence[str]) -> Spec:
     """Return the legend of colours and, if marks have shapes too, of shapes."""
-    import altair as alt
-
     longest = max((len(name) for name in names), default=0)
-    return alt.Legend(title=None, columns=max(1, LEGEND // (40 + 7 * longest)))
+    return {"title": None, "columns": max(1, LEGEND // (40 + 7 * longest))}

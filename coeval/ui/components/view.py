@@ -167,6 +167,19 @@ class Screen(gr.HTML):
         return {"type": "object"}
 
 
+class Follower(gr.HTML):
+    """An invisible part whose ``submit`` static/core/follow.js fires. A button would load four scripts."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            html_template="<i></i>",
+            js_on_load="window.coevalReady(() => window.coeval.follower(element, trigger));",
+            elem_classes="following",
+            apply_default_css=False,
+            **options,
+        )
+
+
 MOST = 8
 """The largest number of jobs on a page."""
 
@@ -176,7 +189,7 @@ def jobs_view(listed: list[Job], title: str) -> Node:
     rows: list[list[Node | None]] = [
         [_started(job), str(job.state), _bar(job), _unread(job), job.message] for job in listed[:MOST]
     ]
-    heads = ["Started (UTC)", "State", "Done", "In no form", "Speed, or how it ended"]
+    heads = ["Started (UTC)", "State", "Done", "Unreadable answers", "Speed, or how it ended"]
     return el("div.card", el("h4", title), el("div.scroll", table(heads, rows)))
 
 

@@ -1,17 +1,15 @@
-"""The study's page before a person has joined, the page on which they withdraw, and a preview for the team."""
+"""The study's page before a person has joined, and the page on which they withdraw."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from coeval.domain import Plan, Standing, StudyState
-from coeval.language import later, tr, trn
+from coeval.domain import Plan, StudyState, Task
+from coeval.language import tr, trn
 from coeval.ui.components.view import Node, el
-from coeval.ui.crowd_pages.participant_views import StudyForm, StudyView, paragraphs, show_visit, show_way_out
+from coeval.ui.crowd_pages.participant_views import StudyForm, StudyView, paragraphs, show_way_out
 from coeval.usecases.crowd.entry import Arrival, Coming
 from coeval.usecases.crowd.link_signing import Link
 from coeval.usecases.crowd.onboarding import UNDO_DAYS, Visit
-from coeval.usecases.crowd.participant_state import Participation, find_full_code
+from coeval.usecases.crowd.participant_state import find_full_code
 
 
 def show_arrival(arrival: Arrival) -> StudyView:
@@ -24,9 +22,15 @@ def show_arrival(arrival: Arrival) -> StudyView:
     if arrival.coming is Coming.AGAIN:
         text = tr("Welcome back. You have agreed to take part; continue where you stopped.")
         return StudyView([el("p", text)], (StudyForm("consent", tr("Continue"), _hidden(link)),))
-    body = [*paragraphs(arrival.task.description), *paragraphs(plan.terms.consent)]
+    body = _invite(arrival.task, plan)
     agree = StudyForm("consent", tr("I agree to take part"), _hidden(link))
     return StudyView(body, (agree, StudyForm("decline", tr("I do not agree"), plain=True)), "consent")
+
+
+def _invite(task: Task, plan: Plan) -> list[Node]:
+    """Return the task of the judged texts, which is not the person's own, and the words to consent to."""
+    about = [el("p.note", tr("You judge texts that were written for this task:"))] if task.description else []
+    return [*about, *paragraphs(task.description), *paragraphs(plan.terms.consent)]
 
 
 def _show_elsewhere(arrival: Arrival) -> StudyView:
@@ -93,7 +97,7 @@ def _hidden(link: Link) -> dict[str, str]:
 
 def show_consent(visit: Visit) -> StudyView:
     """Return the page for a person who signed in and has not joined."""
-    body = [*paragraphs(visit.task.description), *paragraphs(visit.plan.terms.consent)]
+    body = _invite(visit.task, visit.plan)
     forms = (
         StudyForm("consent", tr("I agree to take part")),
         StudyForm("decline", tr("I do not agree"), plain=True),
@@ -102,13 +106,11 @@ def show_consent(visit: Visit) -> StudyView:
 
 
 def show_closed_door(visit: Visit) -> StudyView:
-    """Return the page for a visitor without a service's link, which is the only way in."""
+    """Return the page for a visitor without a service's link, which is the only way in, and for the team."""
     is_prolific = visit.plan.terms.service == "prolific"
-    service = "Prolific" if is_prolific else tr("the study’s own address")
+    service = "Prolific" if is_prolific else tr("the link with your participant id")
     note = tr("This is a preview. To take part, open the study from {service}.", service=service)
-    return StudyView(
-        [*paragraphs(visit.task.description), *paragraphs(visit.plan.terms.consent), el("p.note", note)]
-    )
+    return StudyView([*_invite(visit.task, visit.plan), el("p.note", note)])
 
 
 def show_shut(plan: Plan, full: bool) -> StudyView:
@@ -161,53 +163,3 @@ def show_withdrawal(visit: Visit) -> StudyView:
     ask = tr("Your return code") if visit.asks_code else ""
     withdraw = StudyForm("withdraw", tr("Withdraw and delete my data"), plain=True, ask=ask)
     return StudyView([*body, back], (withdraw,))
-
-
-PAGES = {
-    "consent": later("Consent"),
-    "guidelines": later("Guidelines"),
-    "exam": later("Qualification"),
-    "work": later("Work"),
-    "finished": later("The end"),
-    "screened_out": later("Not qualified"),
-    "blocked": later("Failed checks"),
-    "paused": later("Paused"),
-    "full": later("Full"),
-    "closed": later("Closed"),
-    "declined": later("No consent"),
-}
-PARTS = {
-    "guidelines": Participation(Standing.CONSENTED),
-    "exam": Participation(Standing.EXAM),
-    "work": Participation(Standing.ADMITTED, held=1),
-    "finished": Participation(Standing.FINISHED, finished=1, saved=1),
-    "screened_out": Participation(Standing.SCREENED_OUT),
-    "blocked": Participation(Standing.BLOCKED),
-    "paused": Participation(Standing.ADMITTED, finished=1, saved=1),
-    "full": Participation(Standing.FULL),
-    "closed": Participation(Standing.ADMITTED, finished=1, saved=1),
-}
-STATES = {"paused": StudyState.PAUSED, "closed": StudyState.CLOSED}
-
-
-def show_preview(visit: Visit, name: str, page: int = 1) -> StudyView:
-    """Return the page with that name, with links to the other pages instead of its buttons."""
-    name = name if name in PAGES else "consent"
-    view = _view(visit, name, page)
-    links = [
-        el("b", tr(label)) if key == name else el("a", tr(label), href=f"{visit.task.slug}?preview={key}")
-        for key, label in PAGES.items()
-    ]
-    nav: list[Node] = [part for link in links for part in (link, " · ")][:-1]
-    note = el("p.preview", tr("This is a preview: nothing you do here is kept."), " ", *nav)
-    buttons: list[Node] = [el("p.note", f"[{form.label}]") for form in view.forms]
-    return replace(view, body=[note, *view.body, *buttons], forms=())
-
-
-def _view(visit: Visit, name: str, page: int) -> StudyView:
-    plan = replace(visit.plan, state=STATES.get(name, StudyState.RUNNING), reason="")
-    if name == "consent":
-        return show_arrival(Arrival(visit.task, plan, Coming.NEW, Link(plan.terms.service, "")))
-    if name == "declined":
-        return show_declined(plan)
-    return show_visit(replace(visit, plan=plan, part=PARTS[name], attempts=(), confirmed=(0, 1)), page)

@@ -109,9 +109,13 @@ def _show_exam(visit: Visit, page: int) -> StudyView:
     if done < total:
         label = tr("Open the qualification") if not done else tr("Continue the qualification")
         return StudyView([*body, el("p", el("a.button", label, href=work))], kind="exam")
-    again = el("p", el("a.button.plain", tr("Review your answers first"), href=f"{work}?look=all"))
+    look = "a.button" if visit.repeats else "a.button.plain"
+    body.append(el("p", el(look, tr("Review your answers first"), href=f"{work}?look=all")))
+    if visit.repeats:
+        unchanged = tr("Your answers are those of your last try: change an answer, then hand in.")
+        return StudyView([*body, el("p.note", unchanged)], kind="exam")
     hidden = {"attempt": str(len(visit.attempts) + 1)}
-    return StudyView([*body, again], (StudyForm("hand-in", tr("Hand in"), hidden),), "exam")
+    return StudyView(body, (StudyForm("hand-in", tr("Hand in"), hidden),), "exam")
 
 
 def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> list[Node]:
@@ -119,16 +123,18 @@ def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> li
     if not attempts:
         return []
     last = attempts[-1]
+    # an item has its number on the exam's screen, and a row for each criterion
+    items = list(dict.fromkeys(graded.instance for graded in last.detail))
     head = [tr("Item"), tr("Criterion"), tr("Score given"), tr("Right?"), *([tr("Why")] if with_key else [])]
     rows = [
         [
-            str(number),
+            str(items.index(graded.instance) + 1),
             graded.criterion,
             "" if graded.given is None else f"{graded.given:g}",
             "✓" if graded.right else _say_right(graded.accepted, graded.missed) if with_key else "✕",
             *([graded.explanation] if with_key else []),
         ]
-        for number, graded in enumerate(last.detail, 1)
+        for graded in last.detail
     ]
     note = None if with_key else el("p.note", tr("You see the right answers after the last try."))
     title = tr(

@@ -14,15 +14,14 @@ from urllib.parse import quote, unquote
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from coeval.domain import Person, Role
-from coeval.errors import CoevalError, NotAllowedError, NotFoundError, SignedOutError
+from coeval.domain import Person
+from coeval.errors import CoevalError, NotAllowedError, NotFoundError, OtherPersonError, SignedOutError
 from coeval.language import later, tr
 from coeval.ui.crowd_pages.arrival_views import (
     show_arrival,
     show_closed_door,
     show_consent,
     show_declined,
-    show_preview,
     show_return_code,
     show_shut,
     show_withdrawal,
@@ -42,12 +41,13 @@ from coeval.ui.server.identity import (
 from coeval.ui.server.payloads import tell
 from coeval.ui.server.plain_pages import render_page
 from coeval.usecases.access import Context
+from coeval.usecases.accounts import tell_first_run
 from coeval.usecases.crowd import entry, link_signing, onboarding, overview
 from coeval.usecases.crowd.entry import Arrival, Coming, OtherBrowserError, ShutError
 from coeval.usecases.crowd.link_signing import Link
 from coeval.usecases.crowd.onboarding import Visit
 from coeval.usecases.crowd.participant_state import Situation
-from coeval.usecases.sessions import SESSION_DAYS, get_member, get_signed_in
+from coeval.usecases.sessions import SESSION_DAYS, get_member
 
 STAGES = {
     "consent": later("Taking part"),
@@ -88,14 +88,19 @@ def add_joining(app: FastAPI, context: Context) -> None:
             return RedirectResponse(joined[0], 303)
         if person is None:
             return _lead_back(context, request)
-        text = tr("There is nothing here for you yet: open the link of a study, or ask an owner for a role.")
-        return render_page("message", title="CoEval", text=text, base="../")
+        if get_member(context, read_session(context, request)) is not None:
+            return RedirectResponse("../", 303)
+        text = tr(
+            "You are signed in as “{name}”, and have no role here yet. Tell this name to the person who invited you: "
+            "this page goes on by itself once an owner gives you a role. A crowd study opens by its own link.",
+            name=person.name,
+        )
+        text = " ".join([text, *tell_first_run(context)[:1]])
+        return render_page("message", title="CoEval", text=text, base="../", guest=True)
 
     @app.get("/s/{slug}")
-    def show_study(
-        request: Request, slug: str, page: int = 1, preview: str = "", leave: bool = False
-    ) -> Response:
-        return _guarded(lambda: _show(context, request, slug, page, preview, leave))
+    def show_study(request: Request, slug: str, page: int = 1, leave: bool = False) -> Response:
+        return _guarded(lambda: _show(context, request, slug, page, leave))
 
     @app.get("/s/{slug}/participants.csv")
     def download_participants(request: Request, slug: str, ids: bool = False) -> Response:
@@ -220,15 +225,19 @@ def _add_work(app: FastAPI, context: Context) -> None:
 
 
 def _who(context: Context, request: Request) -> Person | None:
-    return get_signed_in(context, read_session(context, request))
+    """Return the person who is signed in, if any; a page of another person is refused."""
+    try:
+        return get_person(context, request)
+    except OtherPersonError:
+        raise
+    except SignedOutError:
+        return None
 
 
-def _show(context: Context, request: Request, slug: str, page: int, preview: str, leave: bool) -> Response:
+def _show(context: Context, request: Request, slug: str, page: int, leave: bool) -> Response:
     front, full = onboarding.get_front(context, slug)
     link, person = read_link(request), _who(context, request)
     service = front.plan.terms.service
-    if preview and _is_team(context, request):
-        return _page(front, show_preview(front, preview, page))
     if link is not None:
         is_ours = link.service == service
         return (
@@ -242,17 +251,10 @@ def _show(context: Context, request: Request, slug: str, page: int, preview: str
     if visit.standing is not None:
         return _page(visit, show_withdrawal(visit) if leave else show_visit(visit, page))
     if service:
-        return _page(
-            visit, show_preview(front, "consent") if _is_team(context, request) else show_closed_door(visit)
-        )
+        return _page(visit, show_closed_door(visit))
     if visit.plan.state != "running" or full:
         return _page(visit, show_shut(visit.plan, full))
     return _page(visit, show_consent(visit))
-
-
-def _is_team(context: Context, request: Request) -> bool:
-    member = get_member(context, read_session(context, request))
-    return member is not None and member.role is not Role.ANNOTATOR
 
 
 def _show_arrival(context: Context, request: Request, slug: str, link: Link) -> Response:
@@ -274,7 +276,7 @@ def _show_arrival(context: Context, request: Request, slug: str, link: Link) -> 
         return RedirectResponse(slug, 303)
     visit = Visit(arrival.task, arrival.plan)
     if arrival.coming is Coming.TEAM:
-        return _page(visit, show_preview(visit, "consent"))
+        return _page(visit, show_closed_door(visit))
     answer = _page(visit, show_arrival(arrival))
     if arrival.coming is Coming.NEW and not read_cookie(context.settings, request, WAITING):
         # lets a form be sent again if its answer was lost: the cookie proves that it is the same browser
@@ -361,6 +363,12 @@ def _guarded(show: Callable[[], Response], base: str = "../") -> Response:
     """Return the page, or an error page, because people come by links and do not read JSON."""
     try:
         return show()
+    except OtherPersonError:
+        # a reload would send the form again
+        text = tr(
+            "You are signed in as another person now, so nothing was done. CoEval goes on as that person."
+        )
+        return render_page("message", 401, title="CoEval", text=text, base=base)
     except SignedOutError:
         return RedirectResponse(f"{base}s/", 303)
     except NotFoundError as error:
@@ -383,6 +391,7 @@ def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "", sta
         base="../",
         root=root,
         slug=visit.task.slug,
+        person=visit.person,
         error=error,
         body=[node for node in view.body if node],
         forms=view.forms,

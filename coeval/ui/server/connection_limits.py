@@ -27,7 +27,7 @@ except ImportError:  # Windows
 HEAD_SECONDS = 20.0
 HEAD_BYTES = 64 * 1024
 WRITE_SECONDS = 20.0
-"""Longest wait for a client to read an answer before the connection ends."""
+"""Seconds after which a client that has read nothing is disconnected."""
 MOST_CONNECTIONS = 4000
 """Largest number of connections, for uvicorn; a browser opens up to six."""
 
@@ -51,7 +51,7 @@ class Limits:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection. Requests over a limit are closed without an answer."""
+    """One connection. If it exceeds a limit, it ends without an answer."""
 
     limits: ClassVar[Limits]
     counted = ""

@@ -17,12 +17,13 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 from anyio import to_thread
 from gradio import queueing
+from gradio import routes as gradio_routes
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from coeval.domain import Role
+from coeval.domain import Person, Role
 from coeval.ui.server.first_page import FirstPage
 from coeval.ui.server.identity import read_session
 from coeval.ui.server.request_limits import replay
@@ -36,9 +37,9 @@ READ = re.compile(
     r"/|/config|/(theme|page)\.css|/favicon\.ico|/(static|assets)/.+"
     r"|/gradio_api/(app_id|queue/data|heartbeat/[a-z0-9]{1,40})"
 )
-WRITE = re.compile(r"/gradio_api/(queue/join|cancel|reset)")
+WRITE = re.compile(r"/gradio_api/(queue/join|run/predict|cancel|reset)")
 UPLOADS = {"GET": "/gradio_api/upload_progress", "POST": "/gradio_api/upload"}
-EVENT, ANSWERS = "/gradio_api/queue/join", "/gradio_api/queue/data"
+QUEUED, DIRECT, ANSWERS = "/gradio_api/queue/join", "/gradio_api/run/predict", "/gradio_api/queue/data"
 DEEPEST = 60
 """Largest depth of an event's JSON; our tables have six levels."""
 
@@ -60,28 +61,30 @@ class GradioGate:
                 await self.app(scope, receive, send)
             return
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
-        refusal = self._refuse(scope, path)
+        admitted = self._admit(scope, path)
+        refusal: ASGIApp | None = admitted if isinstance(admitted, Response) else None
         if refusal is None and path == ANSWERS and not self._has_session(scope):
             # Gradio would begin an answer, fail in it, and write a traceback
             refusal = JSONResponse({"error": "not_found", "message": "This page has no open events."}, 404)
-        if refusal is None and path == EVENT:
+        if refusal is None and path in (QUEUED, DIRECT):
             body = (await receive()).get("body", b"")  # already complete: the guard has read it
             # a large event takes long to parse, so parse it outside the event loop
-            refusal = await to_thread.run_sync(self._check_event, body, scope)
+            refusal = await to_thread.run_sync(self._check_event, body, scope, path == DIRECT)
             receive = replay(body, receive)
-        if refusal is None and path == "/":
-            send = self.page.fill(send, scope["query_string"].decode("latin-1"))
+        if isinstance(admitted, Person) and path == "/":
+            send = await to_thread.run_sync(self.page.fill, send, Request(scope), admitted.uid)
         if refusal is None and path == "/page.css":
-            refusal = Response(self.page.css, media_type="text/css")
+            refusal = self.page.build_styles(Headers(scope=scope).get("accept-encoding", ""))
         await (refusal or self.app)(scope, receive, send)
 
-    def _refuse(self, scope: Scope, path: str) -> Response | None:
+    def _admit(self, scope: Scope, path: str) -> Person | Response:
+        """Return the person who may use the page, or the refusal."""
         if not self._has(scope["method"], path):
             return JSONResponse({"error": "not_found", "message": "There is no such page."}, 404)
         token = read_session(self.context, Request(scope))
         person = get_member(self.context, token)
         if person is not None and self.role in (None, person.role):
-            return None
+            return person
         if path != "/":
             message = "You are signed out: sign in again."
             return JSONResponse({"error": "sign_in", "message": message, "detail": message}, 401)
@@ -100,14 +103,14 @@ class GradioGate:
         routes = READ if method in ("GET", "HEAD") else WRITE if method == "POST" else None
         return bool(routes and routes.fullmatch(path))
 
-    def _check_event(self, body: bytes, scope: Scope) -> Response | None:
-        """Refuse an event unknown to Gradio, or one with a file that may not be sent."""
+    def _check_event(self, body: bytes, scope: Scope, direct: bool) -> Response | None:
+        """Refuse an event that Gradio does not know, that sends a forbidden file, or bypasses the queue."""
         try:
             event = json.loads(body)
             files = find_files(event, MOST_NODES[self.takes_files])
         except (ValueError, RecursionError):
             return _unreadable("This event cannot be read: reload the page and try again.")
-        if not self._is_known(event):
+        if not self._is_known(event, direct):
             # Gradio would write a traceback for every such event
             log.warning("an event was refused: the page has no such function")
             return _unreadable("This page has changed: reload it and try again.")
@@ -122,16 +125,18 @@ class GradioGate:
         session = Request(scope).query_params.get("session_hash", "")
         return session in self.app.get_blocks()._queue.pending_messages_per_session  # type: ignore[attr-defined]
 
-    def _is_known(self, event: Any) -> bool:
+    def _is_known(self, event: Any, direct: bool) -> bool:
         functions = self.app.get_blocks().fns  # type: ignore[attr-defined]
         index = event.get("fn_index") if isinstance(event, dict) else None
         if type(index) is not int or index not in functions or not isinstance(event.get("data"), list):
+            return False
+        if direct and functions[index].queue is not False:  # its limit holds in the queue alone
             return False
         return len(event["data"]) >= len(functions[index].inputs)
 
 
 class _ShortTraceback:
-    """Stands for ``traceback`` in Gradio's queue, which writes kilobytes for every event with wrong inputs.
+    """Stands for ``traceback`` in Gradio, which writes kilobytes for every event with wrong inputs.
 
     A fault in our own code keeps its traceback.
     """
@@ -148,8 +153,8 @@ class _ShortTraceback:
 
 
 def shorten_tracebacks() -> None:
-    """Let Gradio's queue write one line for an event whose inputs are wrong."""
-    queueing.traceback = _ShortTraceback  # type: ignore[assignment]
+    """Let Gradio write one line for an event whose inputs are wrong."""
+    queueing.traceback = gradio_routes.traceback = _ShortTraceback  # type: ignore[assignment]
 
 
 def _unreadable(message: str) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -68,19 +68,19 @@ class Guard:
             return
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
         headers = Headers(scope=scope)
-        send = _with_headers(send, path, self._list_more(headers), partial(get_page_hosts, self.context))
+        list_more, list_hosts = partial(self._list_more, headers), partial(get_page_hosts, self.context)
+        send = _with_headers(send, path, list_more, list_hosts)
         refusal = self._refuse(scope, path, headers)
         await (refusal or self.bodies)(scope, receive, send)
 
-    def _list_more(self, headers: Headers) -> list[tuple[str, str]]:
-        """Return additional headers: the balancer's cookie and, if the server is stopping, the end of the
+    def _list_more(self, headers: Headers, is_page: bool) -> Iterator[tuple[str, str]]:
+        """Yield additional headers: the balancer's cookie for a page and, if the server is stopping, the end of the
         connection.
         """
-        cookie = build_sticky_cookie(self.context.settings, headers)
-        return [
-            *([("Set-Cookie", cookie)] if cookie else []),
-            *([("Connection", "close")] if self.draining.begun else []),
-        ]
+        if is_page and (cookie := build_sticky_cookie(self.context.settings, headers)):
+            yield "Set-Cookie", cookie
+        if self.draining.begun:
+            yield "Connection", "close"
 
     def _refuse(self, scope: Scope, path: str, headers: Headers) -> Response | None:
         settings = self.context.settings
@@ -175,7 +175,10 @@ def build_policy(hosts: Sequence[str]) -> str:
 
 
 def _with_headers(
-    send: Send, path: str, more: Sequence[tuple[str, str]], list_hosts: Callable[[], Sequence[str]]
+    send: Send,
+    path: str,
+    list_more: Callable[[bool], Iterator[tuple[str, str]]],
+    list_hosts: Callable[[], Sequence[str]],
 ) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -189,9 +192,8 @@ def _with_headers(
                 headers["Cache-Control"] = IMMUTABLE
             elif not path.startswith(KEPT):
                 headers["Cache-Control"] = "no-store"
-            for name, value in more:
-                if name != "Set-Cookie" or is_page:
-                    headers.append(name, value)
+            for name, value in list_more(is_page):
+                headers.append(name, value)
         await send(message)
 
     return send_with_headers

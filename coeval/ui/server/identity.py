@@ -23,13 +23,12 @@ from fastapi.responses import Response
 from starlette.datastructures import Headers
 
 from coeval.domain import Person
-from coeval.errors import CoevalError, NotAllowedError, SignedOutError
+from coeval.errors import CoevalError, NotAllowedError, OtherPersonError, SignedOutError
 from coeval.language import later, tr
 from coeval.settings import OAuth, Settings
 from coeval.ui.server.payloads import tell
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import Profile
-from coeval.usecases.hosting.replication import ship_soon
 from coeval.usecases.sessions import SESSION_DAYS, get_signed_in
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 COOKIE = "coeval_session"
 OF_PERSON = "coeval-person"
-"""The header with the uid of the person whose save a browser sends."""
+"""The header, and the query parameter of forms, with the uid of the person for whom a page was opened."""
 LINK = "coeval_link"
 """The last study link that this browser followed. A restart that restores a snapshot ends every session."""
 WORKER, WAITING = "coeval_worker", "coeval_waiting"
@@ -78,16 +77,18 @@ def get_person(context: Context, request: Request | gr.Request | None) -> Person
     """Return the person whose session the request carries.
 
     Raises:
-        SignedOutError: there is no session, it has ended, or the save that the browser sends belongs to somebody else
-            who was signed in there before.
+        SignedOutError: there is no session, or it has ended.
+        OtherPersonError: the page that sends the request was opened for somebody else.
     """
     token = read_session(context, request) if request is not None else None
     person = get_signed_in(context, token)
     if person is None:
         raise SignedOutError(tr("You are signed out: sign in again. What you typed is kept in this browser."))
-    if request is not None and request.headers.get(OF_PERSON, person.uid) != person.uid:
-        raise SignedOutError(
-            tr("This browser sent work of another person. It is kept there until that person signs in.")
+    assert request is not None
+    stated = {request.headers.get(OF_PERSON), request.query_params.get(OF_PERSON)}
+    if not stated <= {None, person.uid}:
+        raise OtherPersonError(
+            tr("You are signed in as another person now: reload the page to go on as that person.")
         )
     return person
 
@@ -114,7 +115,6 @@ def set_cookie(settings: Settings, answer: Response, name: str, value: str, seco
 def keep_session(context: Context, answer: Response, token: str) -> None:
     """Set the cookie of a new session in the browser."""
     set_cookie(context.settings, answer, COOKIE, token, SESSION_DAYS * 24 * 3600)
-    ship_soon(context)
 
 
 def drop_cookie(settings: Settings, answer: Response, name: str) -> None:

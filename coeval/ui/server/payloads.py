@@ -14,10 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Filter, Vote
 from coeval.errors import (
     CoevalError,
+    ElsewhereError,
     InputError,
     ModelError,
     NotAllowedError,
     NotFoundError,
+    OtherPersonError,
     SignedOutError,
     StaleError,
     StorageError,
@@ -119,13 +121,6 @@ class LinePayload(Payload):
 
     instance: Id
     criterion: Id
-
-
-class SuggestionPayload(Payload):
-    """A suggested criterion, and the instance that prompted it."""
-
-    instance: Id
-    text: Remark
 
 
 class Revision(Protocol):
@@ -236,6 +231,7 @@ def _where(path: list[Any]) -> str:
 
 
 KINDS: tuple[tuple[type[CoevalError], int, str], ...] = (
+    (OtherPersonError, 401, "other_person"),
     (SignedOutError, 401, "sign_in"),
     (NotFoundError, 404, "not_found"),
     (NotAllowedError, 403, "not_allowed"),
@@ -264,12 +260,13 @@ def tell(error: CoevalError) -> str:
 
 def _on_error(request: Request, error: CoevalError) -> Response:
     status, kind = next(((s, k) for type_, s, k in KINDS if isinstance(error, type_)), (400, "input"))
-    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-        # a link was followed: people read the answer, not a script
+    if "text/html" in request.headers.get("accept", ""):
+        # a link was followed or a form was sent: people read the answer, not a script
         path = request.url.path.removeprefix(request.scope.get("root_path", ""))
         base = "../" * (path.count("/") - 1)
         return render_page("message", status, title="CoEval", text=tell(error), base=base)
-    return JSONResponse({"error": kind, "message": tell(error)}, status)
+    link = {"link": error.link} if isinstance(error, ElsewhereError) else {}
+    return JSONResponse({"error": kind, "message": tell(error), **link}, status)
 
 
 def _on_invalid(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -51,6 +51,27 @@ def render_tags(static: str) -> str:
     return "".join(tags)
 
 
+PERSON = """<script>
+  window.coevalPerson = '%s';
+  {
+    const send = window.fetch;
+    window.fetch = (place, options = {}) => {
+      const headers = new Headers(options.headers ?? place.headers);
+      headers.set('coeval-person', window.coevalPerson);
+      return send(place, { ...options, headers });
+    };
+  }
+</script>"""
+
+
+def render_person(person: str) -> Markup:
+    """Return the script by which every request of a page names the person (uid) for whom the page was opened.
+
+    The server refuses such a request in the session of another person.
+    """
+    return Markup(PERSON) % person
+
+
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "pages"),
     autoescape=True,
@@ -61,6 +82,7 @@ TEMPLATES = Environment(
 
 TEMPLATES.globals["tr"] = tr
 TEMPLATES.globals["version"] = VERSION
+TEMPLATES.globals["render_person"] = render_person
 
 
 def render_page(
@@ -142,9 +164,9 @@ def add_help(app: FastAPI) -> None:
 
 
 def render_help(name: str) -> HTMLResponse:
-    """Return a help page, in the language spoken if it was translated (``coeval/locale/LANGUAGE/help``).
+    """Return a help page, in the current language if it is translated (``coeval/locale/LANGUAGE/help``).
 
-    The text is ours, so its HTML is shown unchanged.
+    HTML tags in the Markdown are shown as text.
     """
     from markdown_it import MarkdownIt  # loaded on the first request for help, to keep the start short
 

@@ -80,8 +80,8 @@ def limit_of(path: str, role: Role | None) -> int:
 class Quota:
     """The sum of each person's requests to this server in the current hour."""
 
-    def __init__(self, most: int = HOURLY_BYTES, seconds: float = HOUR) -> None:
-        self.most, self.seconds = most, seconds
+    def __init__(self, most: int = HOURLY_BYTES) -> None:
+        self.most = most
         self._until = 0.0
         self._sent: Counter[int] = Counter()
 
@@ -95,7 +95,7 @@ class Quota:
         now = time.monotonic()
         if now >= self._until:
             self._sent.clear()
-            self._until = now + self.seconds
+            self._until = now + HOUR
         self._sent[person] += size
         return self._until - now if self._sent[person] > self.most else 0.0
 

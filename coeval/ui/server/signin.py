@@ -39,7 +39,7 @@ from coeval.ui.server.language_middleware import list_ways
 from coeval.ui.server.payloads import tell
 from coeval.ui.server.plain_pages import render_page
 from coeval.usecases import accounts, sessions, tasks
-from coeval.usecases.access import Context
+from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.hosting.replication import WIPED
 
 # The queue of sign-ins: passwords are checked on separate threads, and nobody's tries delay other people.
@@ -173,10 +173,12 @@ def _signed_out(context: Context, base: str = "") -> Response:
     return answer
 
 
-def _let_in(context: Context, way: Callable[[], tuple[Person, str]], target: str) -> Response:
-    """Sign in, and redirect with the new session's cookie."""
+def _let_in(
+    context: Context, way: Callable[[], tuple[Person, str]], next: str = "", base: str = "./"
+) -> Response:
+    """Sign in, and redirect to ``next``, or to the first page, with the new session's cookie."""
     person, token = way()
-    answer = RedirectResponse(target, 303)
+    answer = RedirectResponse(f"{base}{check_next(next) or _first_page(context, person)}", 303)
     keep_session(context, answer, token)
     if context.settings.sign_in is SignIn.ACCOUNTS:
         mark = accounts.mark_browser(context, person)
@@ -216,8 +218,9 @@ def _sign_in_page(
 
 def _first_page(context: Context, person: Person) -> str:
     """Return Import for an owner who has only example studies, else ""."""
-    examples_only = all(task.origin for task in tasks.list_tasks(context, person))
-    return "admin/?tab=import" if person.role is Role.OWNER and examples_only else ""
+    # a guest, who signed in with Hugging Face and has no role, may not list the tasks
+    is_new = person.role is Role.OWNER and all(task.origin for task in tasks.list_tasks(context, person))
+    return "admin/?tab=import" if is_new else ""
 
 
 def _add_names(app: FastAPI, context: Context) -> None:
@@ -227,9 +230,7 @@ def _add_names(app: FastAPI, context: Context) -> None:
     ) -> Response:
         try:
             old = read_session(context, request)
-            person, token = sessions.sign_in(context, name, old_token=old)
-            target = check_next(next) or _first_page(context, person)
-            return _let_in(context, lambda: (person, token), f"./{target}")
+            return _let_in(context, lambda: sessions.sign_in(context, name, old_token=old), next)
         except CoevalError as error:
             return _sign_in_page(context, tell(error), name, check_next(next))
 
@@ -266,7 +267,7 @@ def _add_accounts(app: FastAPI, context: Context, room: WaitingRoom) -> None:
                 lambda: accounts.sign_in_with_password(
                     context, name, password, address, waited=waited, old_token=old, browser=browser
                 ),
-                f"./{check_next(next)}",
+                next,
             )
 
         try:
@@ -301,7 +302,7 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
             return _let_in(
                 context,
                 lambda: accounts.accept_invitation(context, token, name, password, old_token=old),
-                "../",
+                base="../",
             )
 
         try:
@@ -315,10 +316,11 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
 def _invitation_page(context: Context, token: str, error: str = "", name: str = "") -> Response:
     invitation = accounts.get_invitation(context, token)
     invited = invitation.person.name if invitation.person else ""
+    by = tr("The command line") if invitation.created_by == OPERATOR.name else invitation.created_by
     lead = (
         tr("Choose a new password, {name}.", name=invited)
         if invited
-        else tr(INVITED[invitation.role], name=invitation.created_by)
+        else tr(INVITED[invitation.role], name=by)
     )
     return render_page(
         "invite",
@@ -360,7 +362,8 @@ def _add_huggingface(app: FastAPI, context: Context) -> None:
             answer = _let_in(
                 context,
                 lambda: accounts.sign_in_by_huggingface(context, profile, old_token=old),
-                f"../{check_next(next)}",
+                next,
+                "../",
             )
         except CoevalError as refusal:
             answer = _sign_in_page(context, tell(refusal), next=check_next(next), base="../")

@@ -15,7 +15,7 @@ from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.setup.crowd_people import CrowdPeopleBox
 from coeval.ui.setup.crowd_views import build_status
-from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, need_task
+from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, need_task, tell_done
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import exams, plans
@@ -51,8 +51,10 @@ class CrowdTab(Tab):
 
     @classmethod
     def is_used(cls, context: Context, person: Person, slug: str) -> bool:
-        """Return whether the task has a plan for a crowd."""
-        return bool(slug) and person.role is Role.OWNER and plans.get_plan(context, person, slug) is not None
+        """Return whether the task has a plan for a crowd, or answer keys as an exam has."""
+        if not slug or person.role is not Role.OWNER:
+            return False
+        return plans.get_plan(context, person, slug) is not None or exams.has_keys(context, person, slug)
 
     def build(self) -> None:
         with gr.Column(elem_classes="card", visible=False) as self.off:
@@ -79,13 +81,13 @@ class CrowdTab(Tab):
                     }
                     save = gr.Button("Save the plan", variant="primary", elem_id="crowd-save", scale=0)
             self._build_sure()
-            keys, set_keys = _build_keys()
+        self.keys, set_keys = _build_keys()
         # a clock in a hidden column does not tick, so the people are not in the form's
         self.people = CrowdPeopleBox(self.context, self.task)
-        parts = [self.off, self.form, self.status, self.estimate, *self.fields.inputs, *self.asks.values()]
-        self.outputs = [*parts, *self.people.outputs]
+        parts = [self.off, self.form, self.status, self.estimate, self.keys, *self.fields.inputs]
+        self.outputs = [*parts, *self.asks.values(), *self.people.outputs]
         self._wire_sure()
-        self.on(set_keys.click, self.on_keys, [keys])
+        self.on(set_keys.click, self.on_keys, [self.keys])
         self.on(use.click, self.on_use, outputs=[self.off, self.form])
         for name in ("per_instance", "hourly_rate", "currency"):
             self.on(fields[name].input, self.on_estimate, self.fields.inputs, self.estimate, quiet=True)
@@ -125,6 +127,7 @@ class CrowdTab(Tab):
                 self.status: shown,
                 self.off: gr.Column(visible=False),
                 self.form: gr.Column(visible=True),
+                self.keys: "",
                 **self.people.load(person, slug),
             }
         plan = plans.get_plan(self.context, person, slug)
@@ -136,6 +139,8 @@ class CrowdTab(Tab):
         ]
         secret = plans.get_link(self.context, person, slug) if plan else ""
         show, stands = self.fields.show, plan or NEW
+        if note:
+            tell_done(note)
         shows = plan is not None or bool(note)
         return {
             self.off: gr.Column(visible=not shows),
@@ -144,8 +149,10 @@ class CrowdTab(Tab):
                 button: gr.Button(visible=plan is not None and state in NEXT[plan.state])
                 for state, button in self.asks.items()
             },
-            self.status: build_status(slug, plan, note, secret, self.context.settings),
+            self.status: build_status(slug, plan, secret, self.context.settings),
             self.estimate: self._tell_cost(person, slug, stands),
+            # what is typed there stays after an action on the same task
+            **({} if note else {self.keys: exams.export_keys(self.context, person, slug)}),
             **show(stands, OWN),
             **show(stands.terms, self.fields.components.keys() - {*OWN, "exam"}),
             self.fields["exam"]: gr.Dropdown(tests, value=exam),
@@ -166,6 +173,8 @@ class CrowdTab(Tab):
         """Return the plan that the form holds, and the short name of its exam."""
         terms = self.fields.read(values)
         exam, fields = terms.pop("exam"), {name: terms.pop(name) for name in OWN}
+        if terms["service"] == "mturk" and terms["proof"] == Proof.TOKEN:
+            terms["proof"] = Proof.LINK.value  # only Prolific signs its links
         # link_version stays unchanged
         return replace(before, **fields, terms=replace(before.terms, **terms)), exam
 
@@ -184,7 +193,8 @@ class CrowdTab(Tab):
 
     def on_keys(self, person: Person, slug: str, text: str | None) -> Update:
         n = exams.set_keys(self.context, person, need_task(slug), text or "")
-        return self.load(person, slug, f"{n} answer keys are set.")
+        tell_done(f"{plural(n, 'answer key is', 'answer keys are')} set.")
+        return {self.keys: exams.export_keys(self.context, person, slug)}
 
     def on_ask(self, state: StudyState, person: Person, slug: str) -> Update:
         need_task(slug)
@@ -209,7 +219,10 @@ def _build_keys() -> tuple[gr.Textbox, gr.Button]:
     with more_settings("crowd-keys-box", "Answer keys"):
         keys = gr.Textbox(
             lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
-            info="In an exam, these are the right answers. In a study, these instances are attention checks.",
+            placeholder="instance,criterion,accepted,must,explanation\n12,1,4 5,,The summary names each cause.",
+            info="In an exam, these are the right answers. In a study, these instances are attention checks. "
+            "criterion: its number or its text. accepted: every right score, separated by spaces. must: the numbers "
+            "of the drafted lines that a person has to delete or revise; blank without drafts.",
         )  # fmt: skip
         return keys, gr.Button("Set the keys", elem_id="crowd-keys-save")
 
@@ -229,7 +242,11 @@ def _build_main() -> dict[str, Any]:
             "currency": gr.Textbox(label="Currency", max_length=8, elem_id="crowd-currency"),
         }
     return numbers | {
-        "exam": gr.Dropdown([NO_EXAM], value="", label="Qualification exam", elem_id="crowd-exam"),
+        "exam": gr.Dropdown(
+            [NO_EXAM], value="", label="Qualification exam", elem_id="crowd-exam",
+            info="Another task with answer keys. To write them, choose that task above, turn on Crowd under More "
+            "tools, and open Answer keys here.",
+        ),
         "consent": gr.Textbox(label="Consent text", lines=4, elem_id="crowd-consent"),
         "guidelines": gr.Textbox(
             label="Guidelines", info="A line of --- starts a new page.", lines=5, elem_id="crowd-guidelines"
@@ -237,6 +254,7 @@ def _build_main() -> dict[str, Any]:
         "service": gr.Radio(
             [("Sign-in", ""), ("Prolific links", "prolific"), ("Links with ids", "mturk")],
             label="How people arrive", elem_id="crowd-service",
+            info="Links with ids need the ids of Mechanical Turk: a workerId is A, then 7 to 39 letters or digits.",
         ),
         "code_done": gr.Textbox(label="Completion code", elem_id="crowd-done"),
     }  # fmt: skip

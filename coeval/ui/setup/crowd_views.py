@@ -13,11 +13,11 @@ from coeval.usecases.crowd.link_signing import build_address
 from coeval.usecases.crowd.overview import Overview, Row
 
 
-def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings: Settings) -> Node:
+def build_status(slug: str, plan: Plan | None, secret: str, settings: Settings) -> Node:
     """Return the card above the form."""
     if plan is None:
         text = "Everyone on the team gets every instance."
-        return el("div.card", el("h4", "Assignment"), el("p", text), el("p.note", note) if note else None)
+        return el("div.card", el("h4", "Assignment"), el("p", text))
     state = f"This study is {plan.state}" + (", because it has all it needs" if plan.reason == "full" else "")
     if plan.state is StudyState.PLANNED:
         state = "This study is planned: until you run it, everyone on the team works as before"
@@ -33,8 +33,6 @@ def build_status(slug: str, plan: Plan | None, note: str, secret: str, settings:
         ),
         *(el("p.warn", text) for text in _warnings(plan, settings)),
         _secure_links_steps() if plan.terms.proof == Proof.TOKEN and plan.terms.service else None,
-        el("p", el("a", "Preview as a participant", href=f"../s/{slug}?preview=consent", target="_blank")),
-        el("p.note", note) if note else None,
     )
 
 
@@ -54,15 +52,17 @@ def _warnings(plan: Plan, settings: Settings) -> Iterator[str]:
     if terms.service and terms.proof != Proof.TOKEN:
         yield (
             "These links do not prove who comes: every worker can read them. A returning person needs the browser they"
-            " came with or their return code; without either, they wait for you under Crowd. "
+            " came with or their return code; without either, they wait for you below. "
             "A new person gets one instance until the first save."
         )
     if terms.service and not terms.code_done:
         yield "There is no completion code, so people have nothing to show at the end."
     if terms.service and terms.code_done and not (terms.code_part or terms.code_full or terms.code_screened):
-        yield "People who finish a part of the work get no code: set one."
+        yield "People who finish a part of the work get no code: set “Code for partial work” under More settings."
     if terms.service and not (terms.code_full or terms.code_screened):
-        yield "People who arrive when the study is full get no code: set one."
+        yield "People who arrive when it is full get no code: set “Code if the study is full” under More settings."
+    if terms.service and plan.exam and not terms.code_screened:
+        yield "People who do not qualify get no code: set “Code if not qualified” under More settings."
 
 
 def _secure_links_steps() -> Node:
@@ -127,16 +127,23 @@ def progress_view(slug: str, overview: Overview, agreement: str) -> Node:
     k = overview.plan.per_instance
     total = sum(n for _, _, n in overview.places)
     full = sum(n for done, _, n in overview.places if done >= k)
-    spread = ", ".join(
-        f"{n:,} with {done} of {taken} assigned people done" for done, taken, n in overview.places
+    spread = "; ".join(
+        f"{plural(n, 'instance')}: begun by {plural(taken, 'person', 'people')}, finished by {done}"
+        if taken
+        else f"{plural(n, 'instance')}: not begun"
+        for done, taken, n in overview.places
     )
-    arms = ", ".join(f"{arm} {n:,}" for arm, n in overview.arms.items()) or "none opened yet"
+    arms = ", ".join(f"{arm} {n:,}" for arm, n in overview.arms.items())
+    # one arm is no design: without drafts, its name would say that people saw them
+    opened = f"Instances opened, once for each person: {sum(overview.arms.values()):,}" + (
+        f", drawn as {arms}" if len(overview.arms) > 1 else ""
+    )
     csv, currency = f"../s/{slug}/participants.csv", overview.plan.terms.currency
     return el(
         "div.card",
         el("h4", "People and progress"),
         el("p", f"{full:,} of {total:,} instances have all {k} people. {spread}."),
-        el("p", f"Arms: {arms}. Pay for the time so far: {overview.cost:.2f} {currency}."),
+        el("p", f"{opened}. Pay for the time so far: {overview.cost:.2f} {currency}."),
         el("p", f"{agreement} See the Agreement tab for details."),
         el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
            el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),

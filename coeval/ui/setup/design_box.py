@@ -165,13 +165,6 @@ SWITCHES = (
         "If off, the output is above a long input, and stays in view.",
         "design-input-first",
     ),
-    (
-        "wait_for_drafts",
-        False,
-        "Wait for drafts",
-        "If off, items without a draft can be scored and are reported separately.",
-        "design-wait",
-    ),
 )
 """Field, default, label, help text and id of each switch of the design."""
 
@@ -180,8 +173,14 @@ def design_hint(slug: str, design: Design) -> Node | None:
     """Return the sentence on the design before people begin; None if the study measures what drafts do."""
     if design.blind_share or design.first_share:
         return None
-    link = el("a", "set it in the study design", href=f"?task={slug}&tab=tasks")
+    link = el("a", "set it in the study design", href=f"?task={slug}&tab=tasks#design-more")
     return el("p.note", "20% blind? Then you can say what the draft did to the scores: ", link, ".")
+
+
+NO_DRAFTS = (
+    "This study has no drafts, so nobody sees one, and these shares tell you nothing. "
+    "Pre-fill drafts before people begin."
+)
 
 
 def _state_view(stands: DesignState | None) -> Node:
@@ -189,10 +188,10 @@ def _state_view(stands: DesignState | None) -> Node:
         return el("p.note", "A new task starts with this design. Save the task first to change it.")
     said = f"Applies only to items that nobody has opened ({stands.n_opened:,} opened, counted per person)."
     by = f" Last changed {stands.changed_at[:16].replace('T', ' ')} UTC by {stands.changed_by}."
-    overlap = el("p.banner.warn" if stands.overlap_missing else "p.note", stands.overlap)
-    return el(
-        "div", overlap if stands.overlap else None, el("p.note", said + (by if stands.changed_at else ""))
-    )
+    note = el("p.note", said + (by if stands.changed_at else ""))
+    if stands.has_drafts or not any(getattr(stands.design, name) for name in SHARES):
+        return note
+    return el("div", el("p.warn", NO_DRAFTS, role="alert"), note)
 
 
 # Set-up: who may see the further columns of a task, chosen for a task and before an import.

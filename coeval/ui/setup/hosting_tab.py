@@ -103,7 +103,7 @@ def _view(state: SnapshotState) -> Node:
         return el(
             "div.card",
             el("h4", "Snapshots"),
-            el("p", "No place for snapshots is set: if the disk is wiped at a restart, everything is lost."),
+            el("p", "No place for snapshots is set: the data is only on this server's disk."),
             el("p.note", "Set COEVAL_SNAPSHOT_DIR to a folder, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."),
             *_restorations(state),
         )

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -44,6 +45,7 @@ from coeval.usecases.study_import import (
     list_sources,
     read_scale,
 )
+from coeval.usecases.study_outlines import describe_usual
 from coeval.usecases.tasks import make_slug
 
 CHOSEN, NEW = "chosen", "new"
@@ -102,7 +104,7 @@ class ImportTab(Tab):
         done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.judge, self.task]
         inputs = [*chosen, self.origin, *texts, self.seen, self.roles]
         self.on(self.go.click, self.on_import, inputs, done)
-        imported = self.on(self.judge.click, self.on_import, inputs, done)
+        imported = self.on(self.judge.click, partial(self.on_import, judging=True), inputs, done)
         imported.then(None, js=GO_ON)
 
     def _build_form(self) -> None:
@@ -128,7 +130,7 @@ class ImportTab(Tab):
             )
             self.criteria = gr.Textbox(
                 label="Criteria, one per line",
-                placeholder="Optional: you can draft or write them later, and vote on them",
+                info="Optional, and final without a vote. For a vote, leave this empty and write them under Criteria.",
                 lines=2,
                 max_length=50_000,
                 elem_id="import-criteria",
@@ -259,6 +261,8 @@ class ImportTab(Tab):
         scale: str | None,
         seen: Preview | None,
         chosen: dict[str, str],
+        *,
+        judging: bool = False,
     ) -> Update:
         try:
             _check_owner(person)
@@ -266,16 +270,18 @@ class ImportTab(Tab):
                 raise InputError("There is no file: choose one first.")
             mapping, roles = _read_columns(seen, chosen, self._known(person, slug, into))
             task, texts = self._target(person, slug, into, name or "", description or "")
+            stated = read_scale(scale or "")
             options = ImportOptions(
                 format="auto" if origin or "scores" in mapping else format or "auto",
                 mapping=mapping,
                 roles=roles,
                 empty_outputs=bool(empty),
-                scale=read_scale(scale or ""),
+                scale=stated,
                 name=texts.get("name", ""),
                 description=texts.get("description", ""),
                 usual_description=USUAL_DESCRIPTION if texts else "",
                 criteria_lines=(criteria or "").splitlines() if texts else (),
+                usual_criteria=(describe_usual(stated),) if texts and judging else (),
             )
             if origin:
                 place = next(place for place in self.places if place.fits(origin))

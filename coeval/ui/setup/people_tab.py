@@ -37,7 +37,11 @@ class InviteBox(Panel):
                     elem_id="invite-name",
                 )
             link = gr.Textbox(
-                label="Link", info="It is shown only once.", interactive=False, elem_id="invite-link"
+                label="Link",
+                info="It is shown only once.",
+                interactive=False,
+                buttons=["copy"],
+                elem_id="invite-link",
             )
             with gr.Row(elem_classes="actions"):
                 make = gr.Button("Create a one-time link", elem_id="invite-make", scale=0, min_width=260)
@@ -113,7 +117,8 @@ class TeamBox(Panel):
                 minimum=0,
                 maximum=1000,
                 label="People per instance",
-                info="0 gives every instance to everyone.",
+                info="0 gives everyone every instance, in different orders. Two people who judge half of "
+                "them share about a quarter.",
                 elem_id="team-each",
             )
             save = gr.Button("Save people", variant="primary", elem_id="team-save")
@@ -127,7 +132,7 @@ class TeamBox(Panel):
         names = [
             member.person.name
             for member in members
-            if not member.disabled_at or member.person.name in team.members
+            if not (member.disabled_at or member.guest) or member.person.name in team.members
         ]
         return {
             self.names: gr.Dropdown(names, value=list(team.members)),
@@ -150,7 +155,7 @@ class TeamBox(Panel):
 
 def _state_view(team: Team) -> Node:
     if not team.members:
-        return el("p.note", "Everybody sees the task and judges every instance.")
+        return el("p.note", "Everybody with a role sees the task and judges every instance.")
     if not team.per_instance:
         return el("p.note", "These people see the task, and each of them judges every instance.")
     rows = [[name, f"{n:,}"] for name, n in team.given]
@@ -165,6 +170,17 @@ def _state_view(team: Team) -> Node:
 # Set-up, People: everybody's progress, roles, accounts and invitations, and the export of the data.
 
 
+JOIN = {
+    SignIn.NAMES: "They sign in with any name, and appear here. The server must be reachable from their computers. "
+    "Anyone who types an owner's name becomes that owner: for people on other computers, use accounts "
+    "(COEVAL_SIGN_IN=accounts).",
+    SignIn.HUGGINGFACE: "They sign in with their Hugging Face account, and appear here as guests until you give them "
+    "a role below.",
+    SignIn.ACCOUNTS: "New people also need a one-time link, which you create below.",
+}
+"""How invited people join, by the kind of sign-in."""
+
+
 class PeopleTab(Tab):
     """The tab with all people, their roles, groups and progress, and the export."""
 
@@ -177,11 +193,11 @@ class PeopleTab(Tab):
                 self.progress = View(elem_id="progress")
                 self.export = View(elem_id="export")
             with gr.Column(scale=2):
-                self.address = View(elem_id="people-address")
-                self.team = TeamBox(self.context, self.task)
+                self._build_address()
                 self.invitations = InviteBox(self.context, self.task)
+                role, give, disable, enable = self._build_account()
+                self.team = TeamBox(self.context, self.task)
                 with more_settings("people-more"):
-                    role, give, disable, enable = self._build_account()
                     group, put = self._build_groups()
                     self.invitations.build_sessions()
         self.outputs = [
@@ -193,11 +209,21 @@ class PeopleTab(Tab):
         self.on(enable.click, self.on_enable, [self.name])
         self.on(put.click, self.on_group, [self.several, group])
 
+    def _build_address(self) -> None:
+        kind = self.context.settings.sign_in
+        with gr.Column(elem_classes="card", visible=kind in JOIN):
+            View(el("h4", "Invite people"))
+            self.address = gr.Textbox(
+                label="Send them this address", interactive=False, buttons=["copy"], elem_id="people-address"
+            )
+            View(el("p.note", JOIN.get(kind, "")))
+
     def _build_account(self) -> tuple[gr.Radio, gr.Button, gr.Button, gr.Button]:
         with gr.Column(elem_classes="card"):
             View(el("h4", "Role and account"))
             self.name = gr.Dropdown([], label="Who", elem_id="role-name")
-            role = gr.Radio([str(role_name) for role_name in Role], label="Role", elem_id="role-role")
+            roles = [str(role_name) for role_name in Role]
+            role = gr.Radio(roles, label="Role", elem_id="role-role")
             give = gr.Button("Set the role", elem_id="role-save")
             View(
                 el("p.note", "Owners set up and decide. Researchers see statistics and exports. Annotators vote "
@@ -232,35 +258,18 @@ class PeopleTab(Tab):
         )
         here = {member.person.id for member in sessions.list_members(self.context, person, slug)}
         progress = tasks.list_progress(self.context, person, slug) if slug else []
-        choices = [(f"{member.person.name} ({member.person.role})", member.person.name) for member in members]
+        choices = [(f"{member.person.name} ({member.standing})", member.person.name) for member in members]
         return {
             self.progress: _progress_view(
                 [member for member in members if member.person.id in here], progress
             ),
             self.export: _export_view(slug) if slug else None,
-            self.address: self._address_view(slug),
+            self.address: f"{self.context.settings.address}/" + (f"?task={slug}" if slug else ""),
             self.name: gr.Dropdown(choices),
             self.several: gr.Dropdown(choices),
             **self.team.show(person, slug, members),
             **self.invitations.show(person),
         }
-
-    def _address_view(self, slug: str) -> Node | None:
-        """Return how people join where a name is enough to sign in."""
-        if self.context.settings.sign_in is not SignIn.NAMES:
-            return None
-        address = f"{self.context.settings.address}/" + (f"?task={slug}" if slug else "")
-        return el(
-            "div.card",
-            el("h4", "Invite people"),
-            el("p", "Send them this address: ", el("code", address)),
-            el(
-                "p.note",
-                "They sign in with any name, and appear here. The server must be reachable from their computers. "
-                "Anyone who types an owner's name becomes that owner: for people on other computers, use accounts "
-                "(COEVAL_SIGN_IN=accounts).",
-            ),
-        )
 
     def on_role(self, person: Person, slug: str, name: str | None, role: str | None) -> Update:
         if not role:
@@ -326,7 +335,7 @@ def _progress_row(member: Member, row: dict[str, Any] | None) -> list[Node | Non
     person = member.person
     since = f"disabled since {member.disabled_at[:10]}"
     name = el("span", f"{person.name} ", el("small.tag", since)) if member.disabled_at else person.name
-    who: list[Node | None] = [name, str(person.role), str(member.group)]
+    who: list[Node | None] = [name, member.standing, str(member.group)]
     if row is None:
         return [*who, "not opened yet", "", ""]
     share = row["finished"] / row["total"] if row["total"] else 0.0
@@ -345,6 +354,6 @@ def _export_view(slug: str) -> Node:
         el(
             "details",
             el("summary", "Single files"),
-            *(part for name in FILES for part in (el("a", name, href=f"{base}/{name}"), " ")),
+            *(part for name in FILES for part in (el("a", name, href=f"{base}/{name}", download=""), " ")),
         ),
     )

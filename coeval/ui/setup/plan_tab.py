@@ -121,18 +121,11 @@ def plan_view(plans: Planning) -> Node:
     plan, pairs = plans.plan, len(plans.plan.differences)
     lines = list(tell_plan(plan, differences=pairs <= 1))
     rows = [
-        [pair.a, pair.b, f"{float(pair.value):+.2f}", _needed(difference.told), _needed(difference.width)]
-        for difference in plan.differences
-        for pair in (difference.difference,)
+        [pair.a, pair.b, f"{float(pair.value):+.2f}", _needed(planned.needed)]
+        for pair, planned in zip(plan.pilot.differences, plan.differences, strict=True)
     ]
     points = f"{plan.wanted.points:g} points"
-    head = [
-        "System",
-        "and",
-        "Difference so far",
-        f"Documents to detect {points} (80% power)",
-        f"For ±{points}",
-    ]
+    head = ["System", "and", "Difference so far", f"Documents to detect {points} (80% power)"]
     shown = scrolling("Pairs of systems", table(head, rows)) if pairs > 1 else ""
     return el("div", *[el("p", line) for line in lines], shown)
 

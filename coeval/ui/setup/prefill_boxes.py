@@ -6,25 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import gradio as gr
 
-from coeval.domain import DraftAnswer, Person, Run, RungCount
+from coeval.domain import Person, Run
 from coeval.llm.prompting.presets import PRESETS, Preset, get_preset
 from coeval.llm.prompting.template_files import PERSONAS
 from coeval.ui.components.form import Form
-from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.tabs import MODEL, Panel, TaskPicker, Update, need_task, tell_done
 from coeval.usecases import tasks
-from coeval.usecases.access import Context
 from coeval.usecases.criteria_sets import establish_preset
 from coeval.usecases.drafting import model_requests
-from coeval.usecases.drafting.execution import (
-    MOST_LISTED,
-    NO_RUNG,
-    UNSCORED,
-    count_by_rung,
-    describe_forms,
-    list_by_rung,
-)
+from coeval.usecases.drafting.execution import describe_forms
 from coeval.usecases.drafting.run_settings import RunSettings
 
 PAPER_FIELDS = ("protocol", "samples", "temperature", "top_p", "templates", "steps", "persona")
@@ -86,7 +77,7 @@ def preset_view(preset: Preset) -> Node:
     )
 
 
-# Set-up, Pre-fill: the list of runs, the run that people see, how scores were obtained, and the archive.
+# Set-up, Pre-fill: the list of runs, the run that people see, and how scores were obtained.
 
 Counted = Sequence[tuple[Run, int, int]]
 """Each run with its numbers of scored and unscored drafts."""
@@ -106,125 +97,45 @@ class RunsBox(Panel):
                 elem_id="rungs-box",
                 elem_classes="more",
             ) as self.box:
-                with gr.Row():
-                    self.of = TaskPicker([], label="Run", elem_id="rungs-run")
-                    self.rung = TaskPicker(
-                        [],
-                        label="Drafts",
-                        info="How the score was obtained. Check drafts that were asked for again.",
-                        elem_id="rungs-rung",
-                    )
+                self.of = TaskPicker([], label="Run", elem_id="rungs-run")
                 self.forms = View(elem_id="rungs-forms")
-                self.answers = View(elem_id="rungs-answers")
-            with gr.Accordion(
-                "Archive a run", open=False, visible=False, elem_id="run-keeping"
-            ) as self.keeping:
-                self.offer = View(elem_id="run-offer")
-                with gr.Row():
-                    self.typed = gr.Textbox(
-                        label="To archive a run, type its label", max_length=120, elem_id="run-typed"
-                    )
-                    archive = gr.Button(
-                        "Archive the run", variant="stop", elem_id="archive-run", scale=0, min_width=180
-                    )
-                with gr.Row(visible=False) as self.away:
-                    self.archived = gr.Dropdown([], label="Archived runs", elem_id="archived-runs")
-                    restore = gr.Button("Restore it", elem_id="restore-run", scale=0, min_width=180)
-        kept = [self.keeping, self.offer, self.typed, self.away, self.archived]
-        self.outputs = [
-            self.all,
-            self.runs,
-            self.run,
-            self.box,
-            self.of,
-            self.rung,
-            self.forms,
-            self.answers,
-            *kept,
-        ]
+        self.outputs = [self.all, self.runs, self.run, self.box, self.of, self.forms]
         self.on(self.run.input, self.on_show, [self.run])
-        self.on(self.of.input, self.on_choose, [self.of], [self.rung, self.forms, self.answers])
-        self.on(self.rung.input, self.on_rung, [self.of, self.rung], self.answers)
-        self.on(archive.click, self.on_archive, [self.typed])
-        self.on(restore.click, self.on_restore, [self.archived])
+        self.on(self.of.input, self.on_choose, [self.of], self.forms)
 
     def on_show(self, person: Person, slug: str, label: str) -> Update:
         tasks.show_run(self.context, person, need_task(slug), label)
         return self.update(person, slug)
 
-    def on_choose(self, person: Person, slug: str, label: str | None) -> Update:
-        return self._by_rung(person, need_task(slug), label)
-
-    def on_rung(self, person: Person, slug: str, label: str | None, rung: str | None) -> Node | None:
-        return self._answers(person, need_task(slug), label, rung)
-
-    def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
-        tasks.archive_run(self.context, person, need_task(slug), typed or "")
-        tell_done("Archived. You can restore it below.")
-        return self.update(person, slug) | {self.typed: ""}
-
-    def on_restore(self, person: Person, slug: str, label: str | None) -> Update:
-        if label:
-            tasks.restore_run(self.context, person, need_task(slug), label)
-        return self.update(person, slug)
+    def on_choose(self, person: Person, slug: str, label: str | None) -> Node:
+        return self._tell_forms(person, need_task(slug), label)
 
     def update(self, person: Person, slug: str, chosen: str | None = None) -> Update:
-        """Return the current box; ``chosen`` is the run whose drafts are listed, those without a score first."""
+        """Return the current box; ``chosen`` is the run in "How scores were obtained"."""
         runs = tasks.get_task_state(self.context, person, slug).runs
-        away = tasks.list_archived_runs(self.context, person, slug)
         drafted = [run.label for run, ok, unscored in runs if ok or unscored]
         if chosen not in drafted:
             bad = [run.label for run, _, unscored in runs if unscored]
             chosen = next(iter([*bad, *drafted]), None)
         return {
             **self.follow(runs),
-            self.all: gr.Column(visible=bool(runs or away)),
+            self.all: gr.Column(visible=bool(runs)),
             self.run: gr.Dropdown(
                 [run.label for run, ok, _ in runs if ok and run.protocol != "pairwise"],
                 value=next((run.label for run, _, _ in runs if run.shown), None),
             ),
             self.box: gr.Accordion(visible=bool(drafted)),
             self.of: gr.Dropdown(drafted, value=chosen),
-            **self._by_rung(person, slug, chosen),
-            self.keeping: gr.Accordion(visible=bool(runs or away)),
-            self.offer: _offer(slug),
-            self.away: gr.Row(visible=bool(away)),
-            self.archived: gr.Dropdown([run.label for run in away], value=None),
+            self.forms: self._tell_forms(person, slug, chosen),
         }
 
     def follow(self, runs: Counted) -> Update:
         """Return the counts alone, which change while a run is under way."""
         return {self.runs: _runs_view(runs)}
 
-    def _by_rung(self, person: Person, slug: str, label: str | None) -> Update:
-        """Return the menu of a run's rungs, sentences on them, and the drafts of the first of them."""
-        counts = count_by_rung(self.context, person, slug, label) if label else []
-        rung = next((count.rung for count in counts), None)
+    def _tell_forms(self, person: Person, slug: str, label: str | None) -> Node:
         said = describe_forms(self.context, person, slug, label) if label else []
-        return {
-            self.rung: gr.Dropdown([(_counted(count), count.rung) for count in counts], value=rung),
-            self.forms: el("div", *(el("p", sentence) for sentence in said)),
-            self.answers: self._answers(person, slug, label, rung),
-        }
-
-    def _answers(self, person: Person, slug: str, label: str | None, rung: str | None) -> Node | None:
-        if not label or not rung:
-            return None
-        return _table_of(list_by_rung(self.context, person, slug, label, rung), rung)
-
-
-def _counted(count: RungCount) -> str:
-    return f"{count.rung} ({count.n:,})"
-
-
-def _offer(slug: str) -> Node:
-    return el(
-        "p.note",
-        "An archived run is no longer listed, shown to people or counted in Agreement. Its "
-        "drafts and people’s work on them are kept and exported. You can first ",
-        el("a", "export everything as CSV", href=f"../download/{slug}/export.zip", download=""),
-        ".",
-    )
+        return el("div", *(el("p", sentence) for sentence in said))
 
 
 def _runs_view(runs: Counted) -> Node | None:
@@ -239,43 +150,8 @@ def _runs_view(runs: Counted) -> Node | None:
     )
 
 
-def _table_of(answers: list[DraftAnswer], rung: str) -> Node:
-    heads = ["Instance", "Criterion", "Attempt", "Score", "Reason, and the model’s answer"]
-    rows = [
-        [answer.instance, answer.criterion, str(answer.attempt), _score(answer), _why(answer)]
-        for answer in answers
-    ]
-    special = {UNSCORED: "without a score", NO_RUNG: "from another tool"}
-    said = special.get(rung, f"obtained by “{rung}”")
-    more = (
-        f"The first {MOST_LISTED} are listed; drafts.csv in the export has all."
-        if len(answers) == MOST_LISTED
-        else ""
-    )
-    return el(
-        "div",
-        el("p.note", f"{plural(len(answers), 'draft')} {said}. {more}".strip()),
-        el("div.scroll", table(heads, rows)),
-    )
-
-
-def _score(answer: DraftAnswer) -> str:
-    return "none" if answer.score is None else f"{round(answer.score, 2):g}"
-
-
-def _why(answer: DraftAnswer) -> Node:
-    reason = el("p", answer.reason) if answer.reason else None
-    if not answer.raw:
-        return el("div", reason, el("p.note", "There is no model answer."))
-    return el("div", reason, el("details", el("summary", "the model’s answer"), el("pre", answer.raw)))
-
-
 class StepsBox(Panel):
     """The box with evaluation steps (auto-CoT), which the model writes once per criterion and people can edit."""
-
-    def __init__(self, context: Context, task: gr.Dropdown, form: Form) -> None:
-        self.form = form
-        super().__init__(context, task)
 
     def build(self) -> None:
         with gr.Accordion("Evaluation steps (auto-CoT)", open=False, elem_id="steps"):

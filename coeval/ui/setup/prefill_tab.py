@@ -1,4 +1,4 @@
-"""Set-up, Pre-fill: estimate, start, follow, cancel and resume a run, and list unreadable answers."""
+"""Set-up, Pre-fill: estimate, start, follow, cancel and resume a run, and repeat unreadable answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Job, JobState, Person
-from coeval.errors import NotFoundError
+from coeval.errors import InputError, NotFoundError
 from coeval.extending import load_parts
 from coeval.llm.prompting.template_files import list_wordings
 from coeval.llm.protocols.protocol import FIRST, list_protocols
@@ -19,6 +19,7 @@ from coeval.ui.components.form import Form, read_count, read_line
 from coeval.ui.components.next_step import find_next, next_view
 from coeval.ui.components.number_words import read_decimal
 from coeval.ui.components.view import Node, View, el, image_view, jobs_view
+from coeval.ui.server.payloads import tell
 from coeval.ui.setup.design_box import design_hint
 from coeval.ui.setup.prefill_boxes import (
     Counted,
@@ -174,7 +175,10 @@ class PrefillTab(Tab):
 
     def on_start(self, person: Person, slug: str, *values: Any) -> Update:
         settings = self.read(values)
-        job = jobs.start_job(self.context, person, need_task(slug), settings)
+        try:
+            job = jobs.start_job(self.context, person, need_task(slug), settings)
+        except InputError as error:  # beside the button, where people look
+            return {self.estimate: el("div.card.error", el("p", tell(error)), role="alert")}
         self.worker.start(job)
         doubts = doubts_of(settings)
         return {self.estimate: el("div.card", *doubts) if doubts else None} | self._state(person, slug)
@@ -313,7 +317,7 @@ def _build_requests(form: Form, concurrency: int) -> None:
         elem_id="criteria-per-call",
     )
     form["label"] = gr.Textbox(
-        "", label="Run label", info="Leave blank to name it by its settings.", max_length=120
+        "", label="Run label", info="Leave blank to name it by model and protocol.", max_length=120
     )
 
 

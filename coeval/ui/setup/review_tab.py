@@ -38,7 +38,7 @@ ARMS = {
     Arm.FIRST: "scored first, then saw the draft",
     Arm.EVIDENCE: "saw the evidence marked",
     Arm.REASONS: "saw evidence and reasons",
-    Arm.UNDRAFTED: "no draft could be read",
+    Arm.UNDRAFTED: "no draft to read",
 }
 SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revised", Action.ADD: "added"}
 
@@ -59,16 +59,16 @@ def comparison_view(comparison: PeopleComparison) -> Node:
         el("p", comparison.criterion.text),
         nobody,
         table(head, rows),
-        el("details", el("summary", "Input and output"), *_texts(comparison)),
+        *_texts(comparison),
         _decided(comparison),
     )
 
 
 def _texts(comparison: PeopleComparison) -> list[Node]:
     return [
-        el("h4", "Input"),
+        el("h4", comparison.task.input_field),
         text_view(comparison.instance.input),
-        el("h4", "Output"),
+        el("h4", comparison.task.output_field),
         text_view(comparison.instance.output),
     ]
 
@@ -234,7 +234,7 @@ class ReviewTab(Tab):
 
     def _build_decision(self) -> None:
         with gr.Column(elem_classes="card", visible=False, elem_id="review-decide-box") as self.decide_box:
-            View(el("h4", "Decide"))
+            View(el("h4", "Adjudicate"))
             self.score = gr.Radio([], label="Score", elem_id="review-score")
             self.note = gr.Textbox(label="Why", lines=2, max_length=10_000, elem_id="review-note")
             self.decide = gr.Button("Record the decision", variant="primary", elem_id="review-decide")
@@ -272,7 +272,7 @@ class ReviewTab(Tab):
             score=float(score), note=note or "", revision=revision,
         )  # fmt: skip
         tell_done("Decision recorded")
-        return self._next(person, slug)
+        return self._next(person, slug, f"{_id(criterion)}:{external_id}")
 
     def _nothing_yet(self) -> Update:
         empty = el(
@@ -282,10 +282,13 @@ class ReviewTab(Tab):
         )
         return {self.comparison: empty, self.habits: None}
 
-    def _next(self, person: Person, slug: str) -> Update:
-        """Return the tab with the largest disagreement that nobody has decided yet, if there is one."""
+    def _next(self, person: Person, slug: str, after: str = "") -> Update:
+        """Return the tab with the largest disagreement that nobody has decided yet, below ``after`` if there is one."""
         disputes = review.list_disputes(self.context, person, slug)
-        open_ = next((dispute for dispute in disputes if dispute.decided is None), None)
+        keys = [_key(dispute) for dispute in disputes]
+        start = keys.index(after) + 1 if after in keys else 0
+        later = [*disputes[start:], *disputes[:start]]
+        open_ = next((dispute for dispute in later if dispute.decided is None), None)
         if open_ is None:
             return self._lists(person, slug, disputes, None) | self._compared(None)
         looked = self._look(person, slug, open_.external_id, str(open_.criterion))
@@ -308,6 +311,7 @@ class ReviewTab(Tab):
             self.differing: gr.Radio(
                 [(_label(dispute), _key(dispute)) for dispute in disputes],
                 value=_key(chosen) if chosen else None,
+                label=f"Largest disagreements · {sum(d.decided is None for d in disputes)} of {len(disputes)} open",
                 info="" if disputes else "None yet: two people must score the same item.",
             ),
             self.criterion: gr.Dropdown(
@@ -349,6 +353,8 @@ def _label(dispute: Dispute) -> str:
     decided = f" · decided {dispute.decided:g}" if dispute.decided is not None else ""
     scores = f"{dispute.low:g} to {dispute.high:g}"
     name = name_instance(dispute.position, dispute.external_id)
+    if dispute.document not in ("", dispute.external_id):
+        name += f" · {shorten(dispute.document, 30)}"
     return f"{name} · {scores} · {shorten(dispute.text, 50)} · {dispute.n} people{decided}"
 
 

@@ -1,8 +1,7 @@
-"""Set-up, Tasks: describe a task, change its texts, copy its set-up, archive it."""
+"""Set-up, Tasks: describe, design, export and archive a task."""
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 import gradio as gr
@@ -16,24 +15,17 @@ from coeval.ui.components.view import Node, View, el, markdown_view
 from coeval.ui.setup.design_box import ColumnsBox, DesignBox
 from coeval.ui.tabs import Event, Panel, Tab, Update, more_settings, need_task, task_choices, tell_done
 from coeval.usecases import tasks
+from coeval.usecases.study_import import read_scale
 from coeval.usecases.tasks import TaskState, make_slug
 
-# Set-up, Tasks: copy a task's set-up, archive a task, and restore archived tasks.
+# Set-up, Tasks: archive a task, and restore archived tasks.
 
 
 class KeepingBox(Panel):
-    """The box to copy, archive and restore a task."""
+    """Export, archive or restore a task."""
 
     def build(self) -> None:
-        with gr.Accordion("Copy or archive", open=False, elem_id="keeping"):
-            with gr.Row():
-                self.name = gr.Textbox(
-                    label="Name of the copy",
-                    info="Texts, design and criteria are copied.",
-                    max_length=200,
-                    elem_id="copy-name",
-                )
-                copy = gr.Button("Copy the set-up", elem_id="copy-task", scale=0, min_width=180)
+        with gr.Accordion("Export or archive", open=False, elem_id="keeping"):
             self.offer = View(elem_id="archive-offer")
             with gr.Row():
                 self.typed = gr.Textbox(
@@ -45,9 +37,8 @@ class KeepingBox(Panel):
             with gr.Row(visible=False) as self.away:
                 self.archived = gr.Dropdown([], label="Archived tasks", elem_id="archived")
                 restore = gr.Button("Restore it", elem_id="restore-task", scale=0, min_width=180)
-        self.outputs = [self.name, self.offer, self.typed, self.away, self.archived]
+        self.outputs = [self.offer, self.typed, self.away, self.archived]
         changed = [*self.outputs, self.task]
-        self.on(copy.click, self.on_copy, [self.name], changed)
         self.on(archive.click, self.on_archive, [self.typed], changed)
         self.on(restore.click, self.on_restore, [self.archived], changed)
 
@@ -60,11 +51,6 @@ class KeepingBox(Panel):
             self.archived: gr.Dropdown([(task.name, task.slug) for task in away], value=None),
         }
 
-    def on_copy(self, person: Person, slug: str, name: str | None) -> Update:
-        task = tasks.copy_setup(self.context, person, need_task(slug), name or "")
-        tell_done(f"{task.name} is created, without instances.")
-        return self._go_to(person, task.slug)
-
     def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
         tasks.archive_task(self.context, person, need_task(slug), typed or "")
         tell_done("Archived. You can restore it below.")
@@ -75,10 +61,9 @@ class KeepingBox(Panel):
         return self._go_to(person, task.slug)
 
     def _go_to(self, person: Person, slug: str | None) -> Update:
-        cleared = {self.name: "", self.typed: ""}
         return {
             **self.load(person, slug or ""),
-            **cleared,
+            self.typed: "",
             self.task: task_choices(self.context, person, slug),
         }
 
@@ -140,7 +125,7 @@ class TasksTab(Tab):
     def load_on(self, *events: Event) -> None:
         # The form has one event: with two loads in parallel, the later answer would overwrite typed
         # text. The picker changes when somebody chooses a task, at the start of the page, and when a task is
-        # copied, archived or imported. ``task.input`` is not used: every choice fires it too, so Gradio
+        # archived or imported. ``task.input`` is not used: every choice fires it too, so Gradio
         # would run the loads of all tabs twice.
         opened, *_ = events
         self.on(partial(gr.on, [opened, self.task.change]), self.load, [self.of], trigger_mode="always_last")
@@ -237,25 +222,8 @@ def _build_more(form: Form) -> None:
 def _read_task(fields: dict[str, str], slug: str) -> Task:
     """Return the form as the task with that short name; as a new task if ``slug`` is ""."""
     slug = slug or fields["slug"].strip() or make_slug(fields["name"])
-    scale, language = read_scale(fields["scale"]), fields["language"] or SOURCE
+    scale, language = read_scale(fields["scale"]) or Scale(), fields["language"] or SOURCE
     return Task(**fields | {"slug": slug, "scale": scale, "language": language})  # type: ignore[arg-type]
-
-
-def read_scale(text: str) -> Scale:
-    """Return the scale in a text such as ``"1-5"``.
-
-    Raises:
-        InputError: it is not two whole numbers with the lower one first.
-
-    >>> read_scale(" 0 - 1 ")
-    Scale(low=0, high=1)
-    """
-    stated = re.fullmatch(r"\s*(\d{1,4})\s*[-–]\s*(\d{1,4})\s*", text, re.ASCII)
-    if stated is None or int(stated[1]) >= int(stated[2]):
-        raise InputError(
-            f"“{text[:20]}” is not a scale: write the lowest and the highest score, such as 1-5."
-        )
-    return Scale(int(stated[1]), int(stated[2]))
 
 
 def _welcome() -> Node:

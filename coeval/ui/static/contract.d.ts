@@ -250,8 +250,8 @@ interface Step {
   offers_draft?: boolean;
   /** The reason that this person has no instances, and for owners where to change it; otherwise null. */
   empty: { text: string; link: string; label: string } | null;
-  /** Whether this evaluation waits for a draft; at the end, whether others do. */
-  waits: boolean;
+  /** The link to the results, for an owner; empty for all others. */
+  agreement: string;
   position: number | null;
   instance: StepInstance | null;
   criteria: StepCriterion[];
@@ -289,8 +289,14 @@ interface ScreenValue {
 }
 
 interface Window {
+  /** The uid of the person for whom the page was opened. */
+  coevalPerson?: string;
+  /** Whether the page shows the tab of its address. */
+  coevalStarted?: boolean;
   /** The task when the picker got the focus. */
   coevalBefore?: string | null;
+  /** What the page was opened with, see coeval/ui/server/first_page.py. */
+  coevalOpened?: { shipped?: any };
   coeval: {
     root: string;
     screen(
@@ -317,6 +323,7 @@ interface Window {
       typeof import('./texts/reading.js') &
       typeof import('./texts/text.js');
     addScreen(kind: string, make: (element: HTMLElement, value: any, onsaved: () => void) => any): void;
+    follower(element: HTMLElement, trigger: (event: string) => void): void;
     view(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;
     roles(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;
   };

@@ -2,7 +2,7 @@
 
 import * as api from './core/api.js';
 import * as dom from './core/dom.js';
-import { follow } from './core/follow.js';
+import { follow, follower } from './core/follow.js';
 import * as kept from './core/kept.js';
 import * as keys from './core/keys.js';
 import * as words from './core/words.js';
@@ -135,6 +135,10 @@ function noteTask({ target }) {
 document.addEventListener('click', endMessages, { capture: true });
 new MutationObserver(takeMessages).observe(document.body, { childList: true, subtree: true });
 document.addEventListener('focusin', noteTask);
-follow();
-window.coeval = { root: api.appRoot(), screen, view, roles, parts, addScreen };
+/** The message that another person is signed in. @type {HTMLElement | null} */
+let other = null;
+follow((message) => {
+  if (!other?.isConnected) other = notices.warn(message);
+});
+window.coeval = { root: api.appRoot(), screen, view, roles, follower, parts, addScreen };
 window.dispatchEvent(new Event('coeval-ready'));

@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from coeval.clock import time_from_now
 from coeval.domain import Arm, Person, Plan, Proof, Role, Standing, StudyState, Task
-from coeval.errors import NotAllowedError
+from coeval.errors import ElsewhereError, NotAllowedError
 from coeval.extending import find_order
 from coeval.language import tr
 from coeval.rules.arms import Design, draw_order
@@ -155,21 +155,24 @@ def _finish(db: Database, person: Person, task: Task) -> None:
 
 
 def _check_admitted(db: Database, plan: Plan, person: Person, task: Task) -> None:
+    _check_open(plan, task)
     standing = enrolments.get_enrolment(db, task.id, person.id)
     state = standing.state if standing else None
     if state is Standing.WARNED:
-        raise NotAllowedError(
-            tr("You failed an attention check: open the study's page, read the note, and continue.")
+        raise ElsewhereError(
+            tr("You failed an attention check: open the study's page, read the note, and continue."),
+            f"s/{task.slug}",
         )
+    if state not in WORKING and plan.terms.service and standing is None:
+        text = tr(
+            "“{name}” now gives its work to people who come by a link, so the team's part is over. Everything you "
+            "saved is kept. If you have more to do, ask an owner.",
+            name=task.name,
+        )
+        raise ElsewhereError(text)
     if state not in WORKING:
-        raise NotAllowedError(
-            tr(
-                "“{name}” assigns its work on the study's page, s/{slug}: start there.",
-                name=task.name,
-                slug=task.slug,
-            )
-        )
-    _check_open(plan, task)
+        text = tr("“{name}” assigns its work on the study's page: join there to go on.", name=task.name)
+        raise ElsewhereError(text, f"s/{task.slug}")
 
 
 def check_saving(db: Database, person: Person, task: Task, instance: int) -> None:

@@ -128,9 +128,18 @@ def check_link(link: Link) -> Link:
     else:
         worker = worker.upper()
     if not WORKERS[link.service].fullmatch(worker):
-        raise InputError(
-            tr("The link contains no participant id: open the study from the crowd service's own page.")
+        spelling = (
+            tr("24 digits or letters from a to f")
+            if link.service == "prolific"
+            else tr("A, then 7 to 39 letters or digits")
         )
+        text = tr(
+            "The participant id in the link, “{id}”, is not valid. It must be: {spelling}. Open the study from the "
+            "crowd service's own page.",
+            id=worker[:64],
+            spelling=spelling,
+        )
+        raise InputError(text)
     if not (NAMES.fullmatch(study) and NAMES.fullmatch(session)):
         raise InputError(tr("The link is damaged: open the study from the crowd service's own page."))
     return replace(link, worker=worker, study=study, session=session)

@@ -24,6 +24,7 @@ from coeval.domain import (
 from coeval.errors import InputError, NotFoundError
 from coeval.language import tr
 from coeval.rules.arms import draw_order
+from coeval.safe_csv import read_cell, rows_to_csv
 from coeval.store import Database
 from coeval.store.queries import (
     assignments,
@@ -143,11 +144,14 @@ def count_confirmed(db: Database, plan: Plan, person: Person, task: Task) -> tup
 
 
 def _list_keys(db: Database, plan: Plan, person: Person, task: Task) -> list[AnswerKey]:
-    """Return the keys of the person's current try."""
-    keys = crowd_studies.list_keys(db, plan.exam) if plan.exam else []
+    """Return the keys of the person's current try, in the order in which the person gets the items."""
+    if plan.exam is None:
+        return []
+    keys = crowd_studies.list_keys(db, plan.exam)
     attempt = crowd_studies.count_attempts(db, task.id, person.id) + 1
-    items = set(crowd_studies.list_items(db, task.id, person.id, attempt))
-    return [key for key in keys if key.instance in items] if items else keys
+    items = set(crowd_studies.list_items(db, task.id, person.id, attempt)) or {key.instance for key in keys}
+    order = draw_order(tasks.get_seed(db, plan.exam), person.id, items)
+    return sorted((key for key in keys if key.instance in items), key=lambda key: order.index(key.instance))
 
 
 def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
@@ -207,7 +211,7 @@ def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
         if current is None:
-            raise InputError(f"“{task.name}” has no criteria yet: establish them before writing keys.")
+            raise InputError(f"“{task.name}” has no criteria yet: finalise them before writing keys.")
         rows = [
             (
                 line,
@@ -230,6 +234,30 @@ def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
     return len(keys)
 
 
+@use_case(OWNERS)
+def has_keys(context: Context, person: Person, slug: str) -> bool:
+    """Return whether a task has answer keys."""
+    with context.store.read() as db:
+        return crowd_studies.has_keys(db, require_task(db, slug).id)
+
+
+@use_case(OWNERS)
+def export_keys(context: Context, person: Person, slug: str) -> str:
+    """Return a task's answer keys as the CSV that ``set_keys`` reads; empty if it has none.
+
+    A criterion that is no longer in the set has its text in place of a number. ``set_keys`` refuses such a line.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        current, keys = criteria.get_criteria_set(db, task.id), crowd_studies.list_named_keys(db, task.id)
+        numbers = {criterion.id: n for n, criterion in enumerate(current.criteria if current else (), 1)}
+    rows: list[list[object]] = [[*COLUMNS]] if keys else []
+    for instance, criterion, key in keys:
+        scores, must = " ".join(f"{score:g}" for score in key.accepted), " ".join(map(str, key.must))
+        rows.append([instance, numbers.get(key.criterion, criterion), scores, must, key.explanation])
+    return rows_to_csv(rows)
+
+
 def _read(text: str) -> list[tuple[int, dict[str, str]]]:
     reader = csv.DictReader(io.StringIO(text.strip()))
     missing = [name for name in COLUMNS[:3] if name not in (reader.fieldnames or ())]
@@ -243,7 +271,9 @@ def _read(text: str) -> list[tuple[int, dict[str, str]]]:
                     f"Line {reader.line_num} has more cells than the first line: put a text that holds a comma in"
                     ' quotes ("…").'
                 )
-            read.append((reader.line_num, {name: (row.get(name) or "").strip() for name in COLUMNS}))
+            read.append(
+                (reader.line_num, {name: read_cell((row.get(name) or "").strip()) for name in COLUMNS})
+            )
     except csv.Error as error:
         raise InputError(f"The keys are not CSV: {error}.") from error
     return read

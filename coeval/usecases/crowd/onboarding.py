@@ -5,12 +5,13 @@ The study's page shows one step at a time; nothing is written before the person 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from coeval.clock import now, time_from_now
 from coeval.domain import Account, Attempt, Enrolment, Participant, Person, Plan, Standing, StudyState, Task
-from coeval.errors import NotAllowedError
+from coeval.errors import InputError, NotAllowedError
 from coeval.language import tr
 from coeval.store import Database
 from coeval.store.queries import crowd_studies, enrolments, people, removal, reservations, tasks
@@ -43,10 +44,14 @@ class Visit:
     exam: Task | None = None
     confirmed: tuple[int, int] = (0, 0)
     """The number of confirmed items of the exam, and the number of all items."""
+    repeats: bool = False
+    """True if the answers to the exam are those of the last try."""
     n_earlier: int = 0
     """The number of the person's earlier submissions."""
     asks_code: bool = False
     """True if withdrawal requires the person's return code, which it does for everybody who got one."""
+    person: str = ""
+    """The uid of the person for whom the page is opened, if any."""
 
     @property
     def due(self) -> Due:
@@ -107,6 +112,9 @@ def _get_visit(db: Database, person: Person, slug: str) -> Visit:
     standing = enrolments.get_enrolment(db, task.id, person.id)
     exam = tasks.get_task_by_id(db, plan.exam) if plan.exam else None
     submissions = read_submissions(db, plan, task, annotator=person.id)
+    tried = tuple(crowd_studies.list_attempts(db, task.id, person.id))
+    done, total = count_confirmed(db, plan, person, task) if exam else (0, 0)
+    is_trying = standing is not None and standing.state is Standing.EXAM and 0 < total == done
     return Visit(
         task,
         plan,
@@ -114,12 +122,19 @@ def _get_visit(db: Database, person: Person, slug: str) -> Visit:
         submissions[-1][1]
         if submissions
         else Participation(standing.state if standing else Standing.CONSENTED),
-        attempts=tuple(crowd_studies.list_attempts(db, task.id, person.id)),
+        attempts=tried,
         exam=exam,
-        confirmed=count_confirmed(db, plan, person, task) if exam else (0, 0),
+        confirmed=(done, total),
+        repeats=is_trying and bool(tried) and _repeats(grade_exam(db, task, plan, person), tried),
         n_earlier=max(len(submissions) - 1, 0),
         asks_code=_has_code(people.get_account_of(db, person.id)),
+        person=person.uid,
     )
+
+
+def _repeats(graded: Attempt, tried: Sequence[Attempt]) -> bool:
+    """Return whether an attempt has the answers of the last one, so that it can only fail as well."""
+    return bool(tried) and graded.detail == tried[-1].detail
 
 
 FREE_MATTERS = (Standing.CONSENTED, Standing.EXAM, Standing.ADMITTED, Standing.WARNED, Standing.FULL)
@@ -135,6 +150,8 @@ def read_submissions(
     """The instances that each person got in earlier submissions, and cannot get again."""
 
     def is_free(participant: Participant) -> bool:
+        if participant.held and participant.state in (Standing.CONSENTED, Standing.EXAM):
+            return True  # a team member who joins holds what they began
         # this searches the study's instances, so call it only if the answer matters
         if participant.state not in FREE_MATTERS or participant.left or participant.held:
             return False
@@ -274,7 +291,7 @@ def hand_in(context: Context, person: Person, slug: str, attempt: int) -> Attemp
     """Submit the exam for grading; ``attempt`` is the number on the form, so that a form counts once.
 
     Raises:
-        InputError: an item is not answered yet.
+        InputError: an item is not answered yet, or all answers are those of the last try.
         NotAllowedError: the person has no exam to submit.
     """
     with context.store.write() as db:
@@ -287,6 +304,8 @@ def hand_in(context: Context, person: Person, slug: str, attempt: int) -> Attemp
         if attempt != len(tried) + 1:
             raise NotAllowedError(tr("The study's page has changed: reload it."))
         graded = grade_exam(db, task, plan, person)
+        if _repeats(graded, tried):
+            raise InputError(tr("Your answers are those of your last try: change an answer, then hand in."))
         crowd_studies.record_attempt(db, task.id, graded)
         note = f"{graded.right} of {graded.items} right, try {graded.attempt}"
         if graded.passed:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from coeval.domain import Arm, Attempt, Participant, Person, Plan, Proof, Standing
+from coeval.domain import Arm, Attempt, Participant, Person, Plan, Proof, Standing, StudyState
 from coeval.rules.screening import ENOUGH_PLANTED, FEW_CAUGHT, LONG_STREAK, Habits, find_habits
-from coeval.safe_csv import safe
+from coeval.safe_csv import rows_to_csv
 from coeval.store.queries import crowd_studies, reservations
 from coeval.usecases.access import OWNERS, Context, use_case
 from coeval.usecases.crowd.entry import require_plan
@@ -219,7 +217,7 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
         reservations.note_finished(db, task.id)
     with context.store.read() as db:
         people = read_submissions(db, plan, task)
-        places = tuple(crowd_studies.count_places(db, task.id))
+        places = tuple(crowd_studies.count_places(db, task.id, planned=plan.state is StudyState.PLANNED))
         arms, _ = reservations.count_all_arms(db, task.id)
         habits = {row.person: row for row in find_habits(read_saves(db, task, by_arrival=True))}
     usual: Usual = find_usual(participant for participant, _ in people)
@@ -237,9 +235,7 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
 def export_participants(context: Context, person: Person, slug: str, *, with_ids: bool = False) -> str:
     """Return a study's submissions as CSV, with pseudonyms or, on request, with the services' ids."""
     overview = get_overview(context, person, slug)
-    target = io.StringIO()
-    writer = csv.writer(target)
-    writer.writerow([*COLUMNS, "service", "service_id"] if with_ids else COLUMNS)
+    rows: list[list[object]] = [[*COLUMNS, "service", "service_id"] if with_ids else [*COLUMNS]]
     for row in overview.people:
         participant, advice = row.participant, row.advice
         cells = [
@@ -249,13 +245,8 @@ def export_participants(context: Context, person: Person, slug: str, *, with_ids
             participant.checks, participant.failed, *_habit_cells(row.habits), advice.code, advice.suggestion,
             advice.evidence, advice.pay, overview.plan.terms.currency,
         ]  # fmt: skip
-        writer.writerow(
-            [
-                safe(value)
-                for value in ([*cells, participant.kind, participant.service_id] if with_ids else cells)
-            ]
-        )
-    return target.getvalue()
+        rows.append([*cells, participant.kind, participant.service_id] if with_ids else cells)
+    return rows_to_csv(rows)
 
 
 def _habit_cells(habits: Habits | None) -> list[object]:

@@ -84,7 +84,7 @@ def build_part(plan: Plan, participant: Participant, available: int, free: bool)
         participant.asked is None
         and participant.state is Standing.ADMITTED
         and not participant.left
-        and _is_over(plan, free)
+        and (plan.state is StudyState.CLOSED or is_full(plan, free))
     ):
         could = got
     return Participation(
@@ -184,11 +184,6 @@ def _at_work(plan: Plan, part: Participation) -> Situation:
     if plan.state is StudyState.RUNNING and part.free:
         return Situation.WORK
     return Situation.FINISHED if part.finished else Situation.FULL
-
-
-def _is_over(plan: Plan, free: bool) -> bool:
-    """Return whether the study will assign nothing more to a person who is at work."""
-    return plan.state is StudyState.CLOSED or is_full(plan, free)
 
 
 def is_full(plan: Plan, free: bool) -> bool:

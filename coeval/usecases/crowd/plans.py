@@ -23,6 +23,7 @@ from coeval.domain import (
     Terms,
 )
 from coeval.errors import InputError, NotFoundError
+from coeval.llm.running.progress import show_seconds
 from coeval.store import Database
 from coeval.store.queries import criteria, enrolments, people, removal, reservations, tasks, teams
 from coeval.store.queries import crowd_studies as stored_plans
@@ -139,8 +140,15 @@ def _check_terms(terms: Terms) -> None:
     if terms.proof not in list(Proof) or (terms.proof == Proof.TOKEN and terms.service == "mturk"):
         raise InputError("Only Prolific signs its links: for other links, choose “A secret in the address”.")
     codes = [code for code in (getattr(terms, name) for name in CODES) if code]
-    if len(set(codes)) < len(codes) or any(len(code) > 80 or not code.isalnum() for code in codes):
-        raise InputError("The codes must differ and contain only letters and digits.")
+    for code in codes:
+        if len(code) > 80 or not code.isalnum():
+            raise InputError(
+                f"The code “{code[:90]}” is not valid: it needs 1 to 80 letters and digits, nothing else."
+            )
+        if codes.count(code) > 1:
+            raise InputError(
+                f"The code “{code}” is in two fields: people with different results need different codes."
+            )
     if max(len(terms.consent), len(terms.guidelines)) > MAX_TEXT:
         raise InputError(
             f"The consent text or the guidelines are over {MAX_TEXT:,} characters: shorten them."
@@ -175,6 +183,8 @@ class RunPreview:
     address: str
     places: int
     """The number of instances that people will be given, counted once for each person."""
+    begun: int
+    """The number of instances that people have begun or finished, counted in the same way."""
     minutes: float | None
     """The usual minutes for an instance so far; None if nobody's time is known."""
     shut_out: tuple[str, ...]
@@ -192,7 +202,8 @@ def preview_run(context: Context, person: Person, slug: str, plan: Plan | None =
     secret = "" if plan else get_link(context, person, slug)
     with context.store.read() as db:
         task, plan = (require_task(db, slug), plan) if plan else require_plan(db, slug)
-        spread = stored_plans.count_places(db, task.id)
+        spread = stored_plans.count_places(db, task.id, planned=plan.state is StudyState.PLANNED)
+        begun = sum(min(taken, plan.per_instance) * n for _, taken, n in spread)
         places = sum(max(plan.per_instance - taken, 0) * n for _, taken, n in spread)
         members = [] if plan.state is not StudyState.PLANNED else people.list_members(db)
         at_work = set(teams.list_with_queue(db, task.id))
@@ -202,7 +213,7 @@ def preview_run(context: Context, person: Person, slug: str, plan: Plan | None =
         seconds = stored_plans.list_latest_seconds(db, task.id)
     usual = median(seconds) * len(current.criteria) / 60 if current and seconds else None
     address = build_address(slug, plan, secret, context.settings.address)
-    return RunPreview(slug, plan, address, places, usual, tuple(shut_out))
+    return RunPreview(slug, plan, address, places, begun, usual, tuple(shut_out))
 
 
 def tell_run(preview: RunPreview) -> list[str]:
@@ -219,21 +230,28 @@ def tell_run(preview: RunPreview) -> list[str]:
     if preview.shut_out:
         names = ", ".join(preview.shut_out[:5])
         more = f" and {len(preview.shut_out) - 5} more" if len(preview.shut_out) > 5 else ""
-        lines.append(
-            f"{names}{more} now work on this task as the team. They keep their saved work, but then get work only if "
-            f"they join on s/{preview.slug}."
-        )
+        works = "works" if len(preview.shut_out) == 1 else "work"
+        then = f"To go on, each of them joins on s/{preview.slug}, where Scrutiny leads them."
+        if who:
+            then = (
+                "The team's part then ends: nobody can join without such a link. Let the team finish first."
+            )
+        lines.append(f"{names}{more} now {works} on this task as the team. Saved work is kept. {then}")
     return [*lines, tell_cost(preview)]
 
 
 def tell_cost(preview: RunPreview) -> str:
     """Return how much work is needed, how long it takes, and what it costs."""
     plan, terms = preview.plan, preview.plan.terms
-    needed = f"Still needed: {preview.places:,} instances, each counted once for each of {plan.per_instance} people."
+    begun = f"; {preview.begun:,} more are begun or done, the team's work included" if preview.begun else ""
+    needed = f"Still needed: {preview.places:,} instances, each counted once for each of {plan.per_instance} people"
+    needed += f"{begun}."
     time = "Nobody's time is known yet."
     if preview.minutes:
-        hours = preview.places * preview.minutes / 60
-        time = f"At {preview.minutes:.1f} minutes for an instance, as so far, that is {hours:,.1f} hours."
+        each, total = (
+            show_seconds(60 * minutes) for minutes in (preview.minutes, preview.places * preview.minutes)
+        )
+        time = f"At the usual {each} for an instance so far, that is {total}."
     if not terms.hourly_rate:
         return f"{needed} {time} The plan states no pay."
     rate = f"at {terms.hourly_rate:g} {terms.currency} an hour, without the service's fee and the time for the exam"

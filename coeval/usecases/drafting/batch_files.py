@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coeval.domain import Answer, Job, JobState, Person, Request
-from coeval.errors import ModelError, UnansweredError
+from coeval.errors import InputError, ModelError, NotFoundError, UnansweredError
 from coeval.llm.running.batch_files import ENDPOINT, BatchWriter, Results, write_batch
 from coeval.llm.running.ledger import Prices
 from coeval.store.queries import drafts, jobs
@@ -25,17 +25,17 @@ from coeval.usecases.drafting.preparation import (
 )
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 
-KIND = "batch"
-
 
 @dataclass(slots=True)
 class ResultsReport(Results):
     """The outcome of reading result files: the saved answers, and the drafts that waited for them."""
 
     runs: list[RunReport] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """The reasons why waiting batches could not become drafts; they still wait."""
 
     def __str__(self) -> str:
-        return "\n".join([Results.__str__(self), *map(str, self.runs)])
+        return "\n".join([Results.__str__(self), *map(str, self.runs), *self.refused])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ async def write_questions(
         jobs.add_job(
             db,
             Job(
-                KIND,
+                jobs.BATCH,
                 prepared.task.id,
                 JobState.QUEUED,
                 params,
@@ -144,9 +144,12 @@ async def read_results(
     report = ResultsReport()
     report.keep(paths, StoredLedger(context.store), prices)
     with context.store.read() as db:
-        waiting = list(jobs.list_waiting(db, KIND))
+        waiting = list(jobs.list_waiting(db, jobs.BATCH))
     for job in waiting:
-        report.runs.append(await _draft(context, person, job))
+        try:
+            report.runs.append(await _draft(context, person, job))
+        except (InputError, ModelError, NotFoundError) as error:
+            report.refused.append(f"{job.label}: {error}")
     return report
 
 

@@ -9,12 +9,10 @@ from dataclasses import dataclass, replace
 from coeval.domain import (
     Ask,
     Draft,
-    DraftAnswer,
     DraftStatus,
     ImportedDraft,
     Instance,
     Person,
-    RungCount,
 )
 from coeval.errors import UnreachableError
 from coeval.llm.protocols.protocol import Item, Items, Judgment
@@ -58,6 +56,8 @@ class RunReport:
     usage: Usage
     message: str
     """The reason that it ended early, or its failures; empty if nothing went wrong."""
+    failures: str = ""
+    """The reasons of its failures, with their numbers."""
     unreachable: bool = False
     """True if the database became unreachable."""
     forms: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ async def _draft_held(
         # before any request: the plan and the steps are paid for as well
         await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
         settings = await _write_what_is_missing(context, slug, settings, runner)
-        prepared = prepare_run(context, person, slug, settings)
+        prepared = prepare_run(context, person, slug, settings, holder=hold.holder)
         if only is not None:
             left = (item for item in prepared.items if item.instance == only[0] and only[1] in item.criteria)
             prepared = replace(prepared, items=Items(left))
@@ -141,7 +141,7 @@ async def _draft_held(
             usage=runner.usage,
             unread=_Judged.unread,
         )
-    message = summary.stopped or "; ".join(f"{n} x {said}" for said, n in summary.errors.most_common(3))
+    failures = "; ".join(f"{n} x {said}" for said, n in summary.errors.most_common(3))
     return RunReport(
         prepared.run.label,
         len(prepared.items),
@@ -150,7 +150,8 @@ async def _draft_held(
         work.drafted,
         work.unscored,
         summary.usage,
-        message,
+        summary.stopped or failures,
+        failures,
         work.unreachable is not None,
         () if work.unreachable else tuple(describe_forms(context, person, slug, prepared.run.label)),
     )
@@ -293,34 +294,7 @@ class _Judged:
         ]
 
 
-# How the scores of a run were obtained, and the unscored drafts, with the model's own words.
-
-MOST_LISTED = 200
-"""The largest number of drafts in a list; drafts.csv has all of them."""
-
-
-@use_case(OWNERS)
-def count_by_rung(context: Context, person: Person, slug: str, label: str) -> list[RungCount]:
-    """Return the number of drafts whose score was obtained on each rung, the unscored ones first.
-
-    Raises:
-        NotFoundError: the task has no run with that label.
-    """
-    with context.store.read() as db:
-        run = require_run(db, require_task(db, slug), label)
-        counts = comparisons.count_by_rung(db, run.id)
-    unread = counts.pop(UNSCORED, 0)
-    ordered = [(UNSCORED, unread), *sorted(counts.items(), key=lambda each: (each[1], each[0]))]
-    return [RungCount(label, rung, n) for rung, n in ordered if n]
-
-
-@use_case(OWNERS)
-def list_by_rung(context: Context, person: Person, slug: str, label: str, rung: str) -> list[DraftAnswer]:
-    """Return the first drafts of a run whose score was obtained on a rung, with the model's answers."""
-    with context.store.read() as db:
-        run = require_run(db, require_task(db, slug), label)
-        compared = comparisons.list_by_rung(db, run, rung, MOST_LISTED)
-        return compared + comparisons.list_comparisons_by_rung(db, run, rung, MOST_LISTED - len(compared))
+# How the scores of a run were obtained.
 
 
 @use_case(OWNERS)

@@ -40,9 +40,11 @@ from coeval.usecases.leases import Hold
 
 # Pre-fills as jobs in the database: queued, listed, cancelled, restarted.
 
-KIND, BATCH, CRITERIA = "evaluations", "batch", "criteria"
+KIND, BATCH = jobs.PREFILLS
+CRITERIA = "criteria"
 MOST_TAKEOVERS = 20
 """After this number of interruptions an owner must check a job, because the job may crash the servers."""
+UNDRAFTED = "cancelled before its first draft"
 
 
 @use_case(OWNERS)
@@ -73,7 +75,7 @@ def _refuse_second(context: Context, db: Database, prepared: Prepared) -> None:
     """Refuse a second job for a run, because it would pay for the same requests."""
     jobs.mark_interrupted(db, count_takeovers(context))
     for job in jobs.list_active(db, prepared.task.id, KIND):
-        if read_run_settings(job.params).label == prepared.run.label:
+        if job.label == prepared.run.label:
             raise InputError(
                 f"The run “{prepared.run.label}” is already in progress (job {job.id}, started by "
                 f"{job.created_by}): wait until it is done, or cancel it first."
@@ -137,7 +139,11 @@ def cancel_job(context: Context, person: Person, job: int) -> None:
         stored = jobs.get_job(db, job)
         if stored and stored.is_busy:
             kept = "its answers" if stored.kind == CRITERIA else "its drafts"
-            jobs.update_job(db, job, state=JobState.CANCELLED, message=f"cancelled; {kept} are kept")
+            said = f"cancelled; {kept} are kept"
+            if stored.kind == KIND and not stored.done:
+                # requests that are open can still become drafts
+                said = "cancelled" if stored.state is JobState.RUNNING else UNDRAFTED
+            jobs.update_job(db, job, state=JobState.CANCELLED, message=said)
 
 
 @use_case(OWNERS)
@@ -257,7 +263,7 @@ class Worker:
             # the first server that reaches the database continues the job
             log.warning("job %d stopped: %s", job.id, error)
         except CoevalError as error:
-            self._update(job, state=JobState.FAILED, message=str(error))
+            self._update(job, state=JobState.FAILED, message=error.told)
         except Exception as error:
             self._update(job, state=JobState.FAILED, message=f"{type(error).__name__}: {error}")
             raise
@@ -276,8 +282,12 @@ class Worker:
             raise UnreachableError(report.message)
         stored = self._read(job)
         counts = {"total": report.total, "done": report.done, "failed": report.failed}
+        if report.failures:
+            log.warning("run “%s”: %s", report.label, report.failures)
         if stored.state is JobState.CANCELLED:
-            self._update(job, **counts)
+            said = "cancelled; its drafts are kept" if report.done or stored.done else UNDRAFTED
+            message = "; ".join(filter(None, (said, report.failures)))
+            self._update(job, **counts, state=stored.state, message=message)
         elif self._stopping.is_set() and not report.complete:
             self._hand_on(job)
         else:

@@ -1,4 +1,4 @@
-"""Requests to the model through this file's ledger: criteria, evaluation steps and fusion plans."""
+"""Requests to the model through this file's ledger: criteria, evaluation steps and plans for assistants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from coeval.store.queries import criteria, jobs, tasks
 from coeval.store.queries.calls import StoredLedger
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
 from coeval.usecases.criteria_rounds import RoundState, get_next_version, receive_draft
-from coeval.usecases.drafting.assistants import choose_assistants
 from coeval.usecases.drafting.preparation import require_ready
 from coeval.usecases.drafting.run_settings import RunSettings
 
@@ -135,25 +134,11 @@ async def write_plan(
     context: Context, task: Task, current: CriteriaSet, settings: RunSettings, ask: Ask
 ) -> str:
     """Let the model write a plan for the assistants in the settings; return it."""
-    with context.store.read() as db:
-        chosen = choose_assistants(db, task, settings.assistants)
     protocol = get_protocol(settings.protocol)
+    with context.store.read() as db:
+        chosen = protocol.choose_assistants([*tasks.list_instances(db, task.id)], task, settings.assistants)
     options = replace(settings, model=settings.plan_model or settings.model).judge_options()
     return await protocol.draft_plan(ask, task, list(current.criteria), chosen, options)
-
-
-@use_case(OWNERS)
-async def draft_plan(context: Context, person: Person, slug: str, settings: RunSettings) -> str:
-    """Let the model write the plan of a fusion, which people can edit before the run freezes it.
-
-    Raises:
-        ModelError: no model is set up, or it wrote no plan.
-    """
-    settings = settings.complete(context.settings)
-    with context.store.read() as db:
-        task, current = require_ready(db, slug)
-    async with build_runner(context, concurrency=1) as runner:
-        return await ask_until_new(runner, lambda ask: write_plan(context, task, current, settings, ask))
 
 
 @use_case(OWNERS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from statistics import fmean
 
 from coeval.domain import CriteriaSet, Instance, Person, Request, Run, Task
@@ -15,6 +15,7 @@ from coeval.errors import InputError, NotFoundError
 from coeval.llm.prompting.questions import Example, with_examples
 from coeval.llm.prompting.template_files import JUDGE_SETTINGS
 from coeval.llm.protocols.protocol import (
+    Assistant,
     Brief,
     Item,
     Items,
@@ -25,10 +26,9 @@ from coeval.llm.protocols.protocol import (
 )
 from coeval.llm.running.progress import Forecast, forecast
 from coeval.store import Database
-from coeval.store.queries import criteria, drafts, tasks
+from coeval.store.queries import criteria, drafts, jobs, tasks
 from coeval.store.queries.calls import StoredLedger
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-from coeval.usecases.drafting.assistants import choose_assistants, ensure_scores
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.images import ShownImage, show_images
 
@@ -89,13 +89,14 @@ class Prepared:
 
 
 @use_case(OWNERS)
-def prepare_run(context: Context, person: Person, slug: str, settings: RunSettings) -> Prepared:
-    """Open a run, or continue the run with the same label.
+def prepare_run(
+    context: Context, person: Person, slug: str, settings: RunSettings, *, holder: str = ""
+) -> Prepared:
+    """Open a run, or continue the run with the same label. ``holder`` is the worker that holds its lease.
 
     Raises:
         NotFoundError: the task has no criteria set or no instances.
-        InputError: the task has no description, the run with this label has other settings, or a fusion has
-            no plan yet.
+        InputError: there is no description, a fusion has no plan, or this run is in use with other settings.
     """
     settings = settings.complete(context.settings)
     with context.store.read() as db:
@@ -108,7 +109,7 @@ def prepare_run(context: Context, person: Person, slug: str, settings: RunSettin
         raise InputError("Fusion needs a plan: let the model write one, check it, and start the run with it.")
     protocol = prepare_protocol(context, task, current, settings)
     with context.store.write() as db:
-        run = _ensure_run(db, task, current, settings, protocol)
+        run = _ensure_run(db, task, current, settings, protocol, holder)
         items = protocol.group(list_left(db, task, run, current, settings))
         shown = criteria.list_run_examples(db, task.id).get(run.id, ())
     return Prepared(task, run, protocol, items, Beside(protocol, shown))
@@ -147,27 +148,50 @@ def require_ready(db: Database, slug: str) -> tuple[Task, CriteriaSet]:
 
 
 def prepare_protocol(context: Context, task: Task, current: CriteriaSet, settings: RunSettings) -> Protocol:
-    """Return the protocol of the settings, with its steps; assistants' scores are computed and stored here.
+    """Return the protocol of a run's settings, with its steps. Compute and store the scores of its assistants.
 
     Raises:
         InputError: the protocol or an assistant does not exist.
     """
     by_id = {criterion.id: criterion for criterion in current.criteria}
-    assisted = get_protocol(settings.protocol).uses_assistants and not settings.ablation
+    protocol = get_protocol(settings.protocol)
+    assisted = protocol.uses_assistants and not settings.ablation
     with context.store.read() as db:
-        if get_protocol(settings.protocol).compares and not any(
-            drafts.list_uncompared(db, task.id, 0, by_id)
-        ):
+        if protocol.compares and not any(drafts.list_uncompared(db, task.id, 0, by_id, most=1)):
             raise InputError(
                 "There is nothing to compare: no document has two outputs. Import the outputs with a "
                 "column “document” that names their input."
             )
         steps = criteria.get_steps(db, by_id) if settings.steps else {}
-        chosen = choose_assistants(db, task, settings.assistants) if assisted else []
+        instances = list(tasks.list_instances(db, task.id)) if assisted else []
     options = settings.judge_options({by_id[criterion].text: text for criterion, text in steps.items()})
-    scores = ensure_scores(context, task, chosen) if chosen else {}  # needs pandas, which takes 50 MB
+    chosen = protocol.choose_assistants(instances, task, settings.assistants) if assisted else ()
+    scores = {
+        assistant.name: _ensure_scores(context, task, protocol, assistant, instances) for assistant in chosen
+    }
     rivals = partial(_list_rivals, context)
     return build_protocol(Brief(task, by_id, options, settings.plan, chosen, scores, rivals))
+
+
+def _ensure_scores(
+    context: Context,
+    task: Task,
+    protocol: type[Protocol],
+    assistant: Assistant,
+    instances: Sequence[Instance],
+) -> dict[str, float]:
+    """Return an assistant's scores by the instance's external id; compute and store missing ones."""
+    with context.store.read() as db:
+        stored = drafts.get_assistant_scores(db, task.id, assistant.name)
+    left = [instance for instance in instances if instance.external_id not in stored]
+    computed = protocol.score_assistants([assistant], left)[assistant.name] if left else []
+    new = {
+        instance.external_id: None if math.isnan(score) else score
+        for instance, score in zip(left, computed, strict=True)
+    }
+    with context.store.write() as db:
+        drafts.record_assistant_scores(db, task.id, assistant.name, new)
+    return stored | {name: score for name, score in new.items() if score is not None}
 
 
 def _list_rivals(context: Context, instance: Instance) -> list[Instance]:
@@ -211,28 +235,40 @@ def _params(settings: RunSettings, protocol: Protocol) -> dict[str, object]:
 
 
 def _ensure_run(
-    db: Database, task: Task, current: CriteriaSet, settings: RunSettings, protocol: Protocol
+    db: Database,
+    task: Task,
+    current: CriteriaSet,
+    settings: RunSettings,
+    protocol: Protocol,
+    holder: str,
 ) -> Run:
     params = _params(settings, protocol)
     new = Run(settings.protocol, settings.model, settings.label, protocol.prompt_hash, params)
     stored = drafts.get_run(db, task.id, settings.label)
     if stored is None:
         return drafts.add_run(db, task.id, new, current.id)
-    if stored.id in tasks.list_archived_run_ids(db):
-        raise InputError(
-            f"The run “{settings.label}” is archived: restore it to continue it, or give this run "
-            "another label."
-        )
     before = {"endpoint": settings.endpoint} | dict(stored.params)  # earlier runs did not record the endpoint
     if settings.replay:
         params["endpoint"] = before["endpoint"]
     same = (stored.protocol, stored.model, stored.prompt_hash) == (new.protocol, new.model, new.prompt_hash)
     if not same or before != {"endpoint": ""} | params:
-        raise InputError(
-            f"The run “{settings.label}” has another model, endpoint, prompt or settings, and drafts "
-            "never change: give this run another label."
+        if _is_unused(db, task, stored, holder):
+            return drafts.restate_run(db, stored, new, current.id)
+        said = (
+            f"The run “{settings.label}” has another model, endpoint, prompt or settings, and drafts never "
+            "change: give this run another label"
         )
+        raise InputError(f"{said} with --label.", told=f"{said}, under More settings.")
     return stored
+
+
+def _is_unused(db: Database, task: Task, run: Run, holder: str) -> bool:
+    """Return whether a run has no drafts, and nobody but ``holder`` is making some or waits for a batch."""
+    has_drafts = any([*drafts.count_drafts(db, run.id).values(), *drafts.count_comparisons(db, run.id)])
+    lease = jobs.get_live_lease(db, f"run {task.slug}: {run.label}")
+    is_busy = lease is not None and lease.holder != holder
+    active = (job for kind in jobs.PREFILLS for job in jobs.list_active(db, task.id, kind))
+    return not (has_drafts or is_busy or any(job.label == run.label for job in active))
 
 
 def list_left(
@@ -245,8 +281,8 @@ def list_left(
     ids = [criterion.id for criterion in current.criteria]
     compares = get_protocol(settings.protocol).compares
     list_missing = drafts.list_uncompared if compares else drafts.list_undrafted
-    left = list_missing(db, task.id, run.id if run else 0, ids, retry_unscored=settings.retry_unscored)
-    return islice(left, settings.limit)
+    again, most = settings.retry_unscored, settings.limit
+    return list_missing(db, task.id, run.id if run else 0, ids, retry_unscored=again, most=most)
 
 
 # Previews of a run: the full text of a request, and the estimated cost.

@@ -83,7 +83,7 @@ def _sweep_hourly(context: Context) -> None:
 
 
 def check_pages(context: Context) -> None:
-    """Check the SQLite file for damage, and warn owners. Its snapshots are then no longer deleted."""
+    """Check the SQLite file. If it is damaged, warn owners, and delete no more of its snapshots."""
     keeper = KEEPERS.get(context.store)
     if keeper is not None and is_damaged(Path(context.store.address)):
         keeper.damage = (

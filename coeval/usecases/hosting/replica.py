@@ -42,8 +42,6 @@ The time of a copy grows with the file, so a server spends a constant share of i
 PRUNE_SECONDS = 3600.0
 """Seconds between two deletions of old snapshots; each new full copy also deletes some."""
 
-HURRIES = 20
-"""The number of transfers in an hour that follow a sign-up without a pause; the Hub accepts about 128 commits."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 """Seconds before a failed place is tried again; the pause doubles after the second failure."""
@@ -133,8 +131,8 @@ class Shipper:
         self._chain_files = self._chain_bytes = self._whole_bytes = 0
         self._whole_at = self._copied_at = 0.0
         self._lags: deque[tuple[float, float]] = deque()
-        self._hurried: deque[float] = deque()
-        self._hurries = threading.Event()
+        self._urgent = threading.Event()
+        """Set if the next transfer must not wait for the pause."""
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self.looked = self._beaten = self._pruned = time.monotonic()
         self._threads = [
@@ -193,31 +191,18 @@ class Shipper:
         while not self.keeper.lost:
             failures = 0 if self.ship() else failures + 1
             until = time.monotonic() + (get_pause(failures) if failures else self.place.pace.ship_seconds)
-            # a place with a long pause gets the first change after a quiet time at once
-            while not self._has_work() or (time.monotonic() < until and (failures or not self._may_hurry())):
+            while not self._has_work() or (
+                time.monotonic() < until and (failures or not self._urgent.is_set())
+            ):
                 if self.keeper.stopping.wait(TICK):
                     return
+            self._urgent.clear()
 
     def renew(self) -> None:
         """Send a full copy now, because data was removed that the previous one contains."""
         with self._lock:
             self._forget()
-        self.hurry()
-
-    def hurry(self) -> None:
-        """Send the next change without a pause."""
-        self._hurries.set()
-
-    def _may_hurry(self) -> bool:
-        """Return whether the next change is urgent, and not too many were in the last hour."""
-        moment = time.monotonic()
-        while self._hurried and self._hurried[0] < moment - HOUR:
-            self._hurried.popleft()
-        if not self._hurries.is_set() or len(self._hurried) >= HURRIES:
-            return False
-        self._hurries.clear()
-        self._hurried.append(moment)
-        return True
+        self._urgent.set()
 
     def _has_work(self) -> bool:
         return self._number is None or bool(self._waiting.changes.pages) or bool(self.state.error)
@@ -342,7 +327,7 @@ class Shipper:
                     self._sending.release()
 
     def prune(self) -> None:
-        """Delete old snapshots, unless the file is damaged, so that they may be the only sound ones."""
+        """Delete old snapshots, unless the file is damaged: they may then be the only sound ones."""
         self._pruned = time.monotonic()
         try:
             if not self.keeper.damage:

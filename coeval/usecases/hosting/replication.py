@@ -21,9 +21,10 @@ from coeval.domain.studies import Restoration
 from coeval.errors import CoevalError, StorageError
 from coeval.settings import Snapshots
 from coeval.store import Storage, Store
+from coeval.store.queries.submissions import get_newest
 from coeval.store.snapshots.changed_pages import LogTail
 from coeval.store.snapshots.places import Place
-from coeval.store.snapshots.restoration import get_last_submission, get_lineage, list_restorations
+from coeval.store.snapshots.restoration import get_lineage, list_restorations
 from coeval.usecases.access import EVERYONE, OWNERS, Context, use_case
 from coeval.usecases.hosting.replica import TICK, PlaceState, Shipper, Waiting
 
@@ -157,7 +158,7 @@ class Keeper:
 
     def _count(self) -> int:
         with self.store.read() as db:
-            return get_last_submission(db)
+            return get_newest(db)
 
     def _lose_tail(self, error: Exception) -> None:
         self.error = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
@@ -207,13 +208,6 @@ class Shipped:
     """The time up to which that snapshot was complete."""
 
 
-def ship_soon(context: Context) -> None:
-    """Send the next change without a pause, because somebody has signed up."""
-    keeper = KEEPERS.get(context.store)
-    for shipper in keeper.shippers if keeper else ():
-        shipper.hurry()
-
-
 @use_case(EVERYONE, guests=True)
 def get_shipped(context: Context, person: Person) -> Shipped:
     """Return which saves are in snapshots and when the file was last restored."""
@@ -253,8 +247,9 @@ def get_snapshots(context: Context, person: Person) -> SnapshotState:
 
 
 WIPED = (
-    "A restart of this Space deletes everything: it has no persistent storage. Attach storage at /data in the Space's "
-    "settings, or set COEVAL_SNAPSHOT_REPO (a private data set) and the secret HF_TOKEN to keep copies on the Hub."
+    "A restart of this Space deletes everything: its data is not on persistent storage at /data. Attach storage there "
+    "in the Space's settings, or set COEVAL_SNAPSHOT_REPO (a private data set) and the secret HF_TOKEN to keep copies "
+    "on the Hub."
 )
 
 

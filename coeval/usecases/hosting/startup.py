@@ -92,7 +92,7 @@ def open_kept(
     except StorageError as error:
         if not start_empty:
             raise StorageError(
-                f"{error} CoEval does not start while it cannot read a snapshot place."
+                f"{str(error).rstrip('.')}. CoEval does not start while it cannot read a snapshot place."
             ) from error
         on_wait(f"{error} Starting with an empty file, as requested.")
         term, places = 0, []

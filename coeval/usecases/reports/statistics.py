@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,7 +22,7 @@ from coeval.clock import now
 from coeval.domain import Person, Task
 from coeval.errors import InputError
 from coeval.safe_csv import to_csv
-from coeval.stats.basis import UNAIDED, Basis, OnBasis, list_choices
+from coeval.stats.basis import Basis, OnBasis
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.document import build_report, paper_tables
 from coeval.stats.report.methods import methods_paragraph
@@ -294,22 +294,19 @@ def get_statistic(
     person: Person,
     slug: str,
     statistic: Callable[[StudyFrames], Any],
-    *,
-    tables: Sequence[str] = (),
 ) -> Any:
     """Return a statistic of a task from its reading, recomputed only after new saves.
 
     Args:
-        statistic: a pure function of the frames, defined in a module.
-        tables: the tables of ``MORE`` that it uses; all others are empty.
+        statistic: a pure function of the frames, defined in a module; the tables of ``MORE`` are empty.
 
     Raises:
         NotAllowedError: the person does not belong to the team.
     """
     try:
-        return get_reading(context, person, slug).get(statistic, tuple(tables))
+        return get_reading(context, person, slug).get(statistic)
     except HelperEndedError:
-        return get_reading(context, person, slug, newest=True).get(statistic, tuple(tables))
+        return get_reading(context, person, slug, newest=True).get(statistic)
 
 
 @use_case(TEAM)
@@ -320,7 +317,7 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
         basis: the scores that it is based on. The section that compares arms (``drafts``) uses all scores.
 
     Raises:
-        InputError: the criteria have no such version, or nobody has scored in the arm.
+        InputError: the criteria have no such version.
     """
     versions = list_versions(context, person, slug)
     if basis.version and basis.version not in versions:
@@ -332,12 +329,6 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
     whole: dict[str, Any] = reading.get(build_report, EVERY)
     if not basis.cuts:
         return whole
-    choices = reading.get(list_choices)
-    arms = [*choices.arms, *([UNAIDED] if choices.unaided else [])]
-    if basis.arm and basis.arm not in arms:
-        raise InputError(
-            f"Nobody scored “{slug}” in the arm “{basis.arm[:40]}”; arms with scores: {', '.join(arms) or 'none yet'}."
-        )
     cut: dict[str, Any] = reading.get(OnBasis(build_report, basis), EVERY)
     return cut | {"drafts": whole["drafts"]}
 

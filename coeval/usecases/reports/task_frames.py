@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,11 +29,6 @@ from coeval.store.queries.people import list_groups
 
 Block = Callable[[tuple[Any, ...]], npt.NDArray[Any]]
 """Converts some values of one column into an array."""
-
-
-def is_among(ids: npt.NDArray[Any], members: Iterable[int]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the ids that are among ``members``."""
-    return np.isin(ids, np.fromiter(members, np.int64))
 
 
 def named(ids: npt.NDArray[Any], names: Mapping[int, str]) -> pd.Categorical:
@@ -80,6 +75,11 @@ def read_times(values: tuple[Any, ...]) -> npt.NDArray[Any]:
     """Return ISO 8601 times as UTC, to the millisecond; NaT if missing."""
     if _are_missing(values):
         return np.full(len(values), "NaT", dtype="datetime64[ms]")
+    texts = np.array(values, dtype="S24")
+    if (
+        texts.view("S1").reshape(-1, 24)[:, 23] == b"Z"
+    ).all():  # as CoEval writes them; NumPy reads these fast
+        return texts.astype("S23").astype("datetime64[ms]")
     # pandas' cache of repeated times costs more than the times of one block
     moments = pd.to_datetime(list(values), format="ISO8601", utc=True, cache=False)
     return np.asarray(moments.tz_localize(None).to_numpy(), dtype="datetime64[ms]")
@@ -154,7 +154,7 @@ def read_saves(db: Database, task: Task, *, by_arrival: bool = False) -> Saves:
 
 NO_ACTIONS = pd.DataFrame(columns=list(ACTION_COLUMNS))
 MORE = {
-    "actions": (reports.ACTIONS, ACTION_COLUMNS),
+    "actions": (reports.LINES, ACTION_COLUMNS),
     "comparisons": (reports.COMPARISONS, COMPARISON_COLUMNS),
     "references": (reports.ADJUDICATED, REFERENCE_COLUMNS),
     "votes": (reports.VOTES, VOTE_COLUMNS),
@@ -162,6 +162,7 @@ MORE = {
 """Tables that few statistics need, with their queries and columns; each is read on request."""
 
 SCORE_KINDS: dict[str, Block] = {
+    "id": read_whole,
     "annotator": read_whole,
     "instance": read_whole,
     "criterion": read_whole,
@@ -183,6 +184,8 @@ class TaskFrames:
         self.version = version
         self._known: dict[tuple[str, ...], StudyFrames] = {}
         self._more: dict[str, pd.DataFrame] = {}
+        self._ids = np.empty(0, np.int64)
+        """The submissions behind the rows of the scores, ascending."""
 
     def get(self, db: Database, tables: Sequence[str] = ()) -> StudyFrames:
         """Return the frames with these further tables; the others are empty.
@@ -193,20 +196,28 @@ class TaskFrames:
         if key not in self._known:
             self.read_more(db, key)
             more: dict[str, Any] = {name: self._more[name] for name in key}
-            self._known[key] = (
-                replace(self.get(db), **more) if key else _read_scores(db, self.task, self.version)
-            )
+            if key:
+                self._known[key] = replace(self.get(db), **more)
+            else:
+                self._known[key], self._ids = _read_scores(db, self.task, self.version)
         return self._known[key]
 
     def read_more(self, db: Database, tables: Sequence[str] = tuple(MORE)) -> None:
         """Read further tables now, for later requests."""
         for name in tables:
-            if name not in self._more:
+            if name in self._more:
+                continue
+            if name == "actions":
+                self._more[name] = _read_actions(db, self.get(db), self._ids)
+            else:
                 self._more[name] = _read_more(db, self.task, name, self.version)
 
 
-def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
-    """Return the frames without the tables of ``MORE``, for a version of the criteria (by default, the newest)."""
+def _read_scores(db: Database, task: Task, version: int | None) -> tuple[StudyFrames, npt.NDArray[Any]]:
+    """Return the frames without the tables of ``MORE``, and the ids of the scores.
+
+    They are for a version of the criteria, by default the newest.
+    """
     current = criteria.get_criteria_set(db, task.id, version)
     set_id = current.id if current else 0
     members = current.criteria if current else ()
@@ -214,7 +225,8 @@ def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
     texts = {criterion.id: criterion.text for criterion in members}
     names = dict(zip(ids, instances["instance"], strict=True))
     scores = _read_saved(db, task, set_id, names, texts)
-    return StudyFrames(
+    submissions = scores.pop("id").to_numpy()
+    study = StudyFrames(
         task=task.slug,
         criteria=[criterion.text for criterion in members],
         scales={criterion.text: (criterion.scale.low, criterion.scale.high) for criterion in members},
@@ -226,6 +238,7 @@ def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
         version=current.version if current else 0,
         drawn=_has_drawn(db, task, scores),
     )
+    return study, submissions
 
 
 def _has_drawn(db: Database, task: Task, scores: pd.DataFrame) -> bool:
@@ -233,6 +246,27 @@ def _has_drawn(db: Database, task: Task, scores: pd.DataFrame) -> bool:
     names = {person.id: person.name for person in people.list_people(db)}
     assigned = {names[number] for (number,) in reports.read(db, reports.ASSIGNED, task=task.id)}
     return bool(assigned) and assigned >= set(scores["annotator"].unique())
+
+
+def _read_actions(db: Database, study: StudyFrames, submissions: npt.NDArray[Any]) -> pd.DataFrame:
+    """Return the counts of actions on drafted lines, without drafts that have planted errors."""
+    arm, arms = pd.factorize(study.scores["arm"])
+    ends = (
+        {"first": int(submissions[0]), "last": int(submissions[-1])}
+        if len(submissions)
+        else {"first": 1, "last": 0}
+    )
+    shape = len(reports.KINDS) * len(reports.ACTIONS)
+    lines = read_columns(reports.read(db, reports.LINES, **ends), {"line": read_whole})["line"]
+    row = np.searchsorted(submissions, lines // shape)
+    counted = (submissions[row] == lines // shape) & (study.scores["planted_error"] == "").to_numpy()[row]
+    codes, n = np.unique(arm[row[counted]] * shape + lines[counted] % shape, return_counts=True)
+    keys: dict[str, Sequence[str]] = {"arm": list(arms), "kind": reports.KINDS, "action": reports.ACTIONS}
+    places = np.unravel_index(codes, [max(1, len(order)) for order in keys.values()])
+    columns = {
+        name: [order[k] for k in place] for (name, order), place in zip(keys.items(), places, strict=True)
+    }
+    return pd.DataFrame(columns | {"n": n}, columns=list(ACTION_COLUMNS))
 
 
 def _read_more(db: Database, task: Task, name: str, version: int | None) -> pd.DataFrame:
@@ -284,7 +318,7 @@ def _read_saved(
     """Return one row per latest submission; every name and text in it is stored once."""
     result = reports.read(db, reports.SCORES, task=task.id, criteria_set=criteria_set)
     columns: dict[str, Any] = read_columns(result, SCORE_KINDS)
-    of_task = is_among(columns["instance"], instances) & is_among(columns["criterion"], texts)
+    of_task = np.isin(columns["instance"], list(instances)) & np.isin(columns["criterion"], list(texts))
     if not of_task.all():
         columns = {name: column[of_task] for name, column in columns.items()}
     everybody = people.list_people(db)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from coeval.domain import CONTEXT_ROLES, Column, ColumnRole, Person, Task
 from coeval.errors import InputError
-from coeval.rules.arms import Design, check_design, describe_overlap, find_telling
+from coeval.rules.arms import Design, check_design, find_telling
 from coeval.store import Database
-from coeval.store.queries import people, tasks
+from coeval.store.queries import drafts, people, tasks
 from coeval.store.queries.crowd_studies import get_active_plan
 from coeval.store.queries.teams import get_team
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
@@ -26,10 +26,8 @@ class DesignState:
     changed_by: str
     n_opened: int
     """The number of (annotator, instance) pairs that are already open and keep their arm."""
-    overlap: str = ""
-    """The data for agreement without the draft."""
-    overlap_missing: bool = False
-    """True if those data are missing or too few."""
+    has_drafts: bool
+    """Whether people see the drafts of a run; without drafts, shares have no effect."""
 
 
 @use_case(OWNERS)
@@ -39,11 +37,9 @@ def get_design(context: Context, person: Person, slug: str) -> DesignState:
         task = require_task(db, slug)
         changed_at, changed_by = tasks.get_last_design_change(db, task.id) or ("", "")
         design = tasks.get_design(db, task.id)
-        overlap, missing = describe_overlap(
-            design, tasks.count_instances(db, task.id), count_people(db, task.id)
-        )
         n_opened = tasks.count_opened(db, task.id)
-        return DesignState(design, changed_at, changed_by, n_opened, overlap, missing)
+        has_drafts = drafts.get_shown_run(db, task.id) is not None
+        return DesignState(design, changed_at, changed_by, n_opened, has_drafts)
 
 
 def count_people(db: Database, task: int) -> int:
@@ -61,7 +57,7 @@ def set_design(context: Context, person: Person, slug: str, design: Design) -> D
     """Set how a task shows its drafts. Items that somebody has opened keep their arm.
 
     Raises:
-        InputError: a share or the idle time is out of range (see ``scrutiny.check_design``).
+        InputError: a share or the idle time is out of range (see ``check_design``).
     """
     design = check_design(design)
     with context.store.write() as db:

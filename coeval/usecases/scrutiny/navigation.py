@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coeval.domain import Arm, Assignment, CriteriaSet, Criterion, Filter, Person, Task
+from coeval.domain import Assignment, CriteriaSet, Criterion, Filter, Person, Task
 from coeval.errors import NotFoundError, NotGivenError
 from coeval.language import tr
 from coeval.store import Database
-from coeval.store.queries import assignments, drafts, submissions, tasks
-from coeval.store.queries.assignments import Drafted
+from coeval.store.queries import assignments, submissions
 from coeval.usecases.scrutiny.policies import narrow_criteria
 
 
 class Move(StrEnum):
-    """The destination of a move from an instance and criterion."""
+    """Where a person goes from an instance and a criterion."""
 
     HERE = "here"
     NEXT = "next"
@@ -39,6 +38,11 @@ class Where:
     criterion: int | None = None
     move: Move = Move.HERE
 
+    @property
+    def is_named(self) -> bool:
+        """Return whether a place is named. Otherwise, it is where the person stopped."""
+        return self.position is not None or self.instance is not None
+
 
 Place = tuple[Assignment, Criterion]
 
@@ -49,8 +53,7 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
     Raises:
         NotFoundError: the position, the instance or the criterion is not in this person's queue.
     """
-    ready = get_ready(db, task, current)
-    here = find_start(db, person, task, where, ready)
+    here = find_start(db, person, task, where)
     if here is None:
         return None
     ids = [criterion.id for criterion in current.criteria]
@@ -60,7 +63,7 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
     ids = [criterion.id for criterion in current.criteria]
     at = ids.index(where.criterion) if where.criterion is not None else 0
     if where.move is Move.HERE:
-        return here, _pick_criterion(db, person, here, current, where.criterion, ready)
+        return here, _pick_criterion(db, person, here, current, where.criterion)
     if where.move is Move.PREVIOUS and at > 0:
         return here, current.criteria[at - 1]
     if where.move is Move.NEXT and where.which is Filter.ALL:
@@ -68,27 +71,10 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
         if at + 1 < len(current.criteria):
             return here, current.criteria[at + 1]
     elif where.move is Move.NEXT:
-        left = _unfinished_here(db, person, here, current, at, ready)
+        left = _unfinished_here(db, person, here, current, at)
         if left is not None:
             return here, left
-    return _elsewhere(db, person, task, whole, here, where, ready)
-
-
-def get_ready(db: Database, task: Task, current: CriteriaSet) -> Drafted | None:
-    """Return the drafts to wait for; None if the task's design does not wait for drafts."""
-    if not tasks.get_design(db, task.id).wait_for_drafts:
-        return None
-    run = drafts.get_shown_run(db, task.id)
-    return Drafted(run.id if run else 0, current.id)
-
-
-def is_waiting(db: Database, assignment: Assignment, criterion: int, ready: Drafted | None) -> bool:
-    """Return whether an evaluation of an opened instance waits for a draft."""
-    if ready is None or assignment.arm in (None, Arm.BLIND):
-        return False
-    if drafts.get_current_draft(db, ready.run, assignment.instance, criterion) is not None:
-        return False
-    return submissions.get_submission(db, assignment.annotator, assignment.instance, criterion) is None
+    return _elsewhere(db, person, task, whole, here, where)
 
 
 def _elsewhere(
@@ -98,15 +84,10 @@ def _elsewhere(
     current: CriteriaSet,
     here: Assignment,
     where: Where,
-    ready: Drafted | None,
 ) -> Place | None:
     """Return the place in another instance after a move; without one, the current place, or None at the end."""
     assignment = next(
-        (
-            candidate
-            for candidate in _candidates(db, person, task, here, where, ready)
-            if candidate is not None
-        ),
+        (candidate for candidate in _candidates(db, person, task, here, where) if candidate is not None),
         None,
     )
     leaving = where.move in (Move.NEXT, Move.NEXT_SHEET) or (
@@ -116,22 +97,21 @@ def _elsewhere(
         return None
     if assignment is None or (assignment.instance == here.instance and not leaving):
         mine = narrow_criteria(db, person, task, current, here.instance, where.criterion)
-        return here, _pick_criterion(db, person, here, mine, where.criterion, ready)
+        return here, _pick_criterion(db, person, here, mine, where.criterion)
     mine = narrow_criteria(db, person, task, current, assignment.instance)
     if where.move is Move.PREVIOUS:
         return assignment, mine.criteria[-1]
-    return assignment, _pick_criterion(db, person, assignment, mine, None, ready)
+    return assignment, _pick_criterion(db, person, assignment, mine, None)
 
 
 def _candidates(
-    db: Database, person: Person, task: Task, here: Assignment, where: Where, ready: Drafted | None
+    db: Database, person: Person, task: Task, here: Assignment, where: Where
 ) -> Iterator[Assignment | None]:
     """Yield the possible assignments, best first: ahead, then passed ones, then skipped ones."""
 
     def nearest(after: int, *, backwards: bool = False, skipped: bool | None = None) -> Assignment | None:
-        held = ready if where.which is Filter.UNFINISHED else None
         return assignments.next_assignment(
-            db, person.id, task.id, after, where.which, backwards=backwards, skipped=skipped, ready=held
+            db, person.id, task.id, after, where.which, backwards=backwards, skipped=skipped
         )
 
     if where.move in (Move.PREVIOUS, Move.PREVIOUS_INSTANCE):
@@ -146,9 +126,7 @@ def _candidates(
             yield nearest(0, skipped=True)
 
 
-def find_start(
-    db: Database, person: Person, task: Task, where: Where, ready: Drafted | None = None
-) -> Assignment | None:
+def find_start(db: Database, person: Person, task: Task, where: Where) -> Assignment | None:
     """Return the assignment for a place; None if the person has none under the filter.
 
     Raises:
@@ -171,9 +149,8 @@ def find_start(
         if assignment is None or assignment.task != task.id:
             raise NotGivenError(tr("That instance is not in your queue: reload the page."))
         return assignment
-    held = ready if where.which is Filter.UNFINISHED else None
-    fresh = assignments.next_assignment(db, person.id, task.id, 0, where.which, skipped=False, ready=held)
-    return fresh or assignments.next_assignment(db, person.id, task.id, 0, where.which, ready=held)
+    fresh = assignments.next_assignment(db, person.id, task.id, 0, where.which, skipped=False)
+    return fresh or assignments.next_assignment(db, person.id, task.id, 0, where.which)
 
 
 def _pick_criterion(
@@ -182,27 +159,26 @@ def _pick_criterion(
     at: Assignment,
     current: CriteriaSet,
     preferred: int | None,
-    ready: Drafted | None,
 ) -> Criterion:
     """Return the preferred criterion, or else the first unfinished one, or else the first."""
     for criterion in current.criteria:
         if criterion.id == preferred:
             return criterion
-    left = _list_left(db, person, at, current.criteria, ready)
+    left = _list_left(db, person, at, current.criteria)
     return next(left, current.criteria[0])
 
 
 def _unfinished_here(
-    db: Database, person: Person, here: Assignment, current: CriteriaSet, at: int, ready: Drafted | None
+    db: Database, person: Person, here: Assignment, current: CriteriaSet, at: int
 ) -> Criterion | None:
     """Return the next unfinished criterion of this instance, from position ``at`` and then from the top."""
     ahead = (*current.criteria[at + 1 :], *current.criteria[:at])
-    return next(_list_left(db, person, here, ahead, ready), None)
+    return next(_list_left(db, person, here, ahead), None)
 
 
 def _list_left(
-    db: Database, person: Person, at: Assignment, among: Iterable[Criterion], ready: Drafted | None
+    db: Database, person: Person, at: Assignment, among: Iterable[Criterion]
 ) -> Iterator[Criterion]:
-    """Yield the criteria that are not saved and do not wait for a draft."""
+    """Yield the criteria that are not saved."""
     done = submissions.list_done(db, person.id, at.instance)
-    return (c for c in among if c.id not in done and not is_waiting(db, at, c.id, ready))
+    return (c for c in among if c.id not in done)

@@ -129,7 +129,9 @@ def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: 
     """Return the evaluation of an opened or reserved assignment by a criterion."""
     assert assignment.arm is not None
     key = (assignment.annotator, assignment.instance, criterion.id)
-    saved = submissions.get_submission(db, *key)
+    # the screen lists what is done in any case, and most evaluations are new
+    done = submissions.list_done(db, assignment.annotator, assignment.instance)
+    saved = submissions.get_submission(db, *key) if criterion.id in done else None
     planted = None
     if assignment.arm is Arm.ASSISTED:
         is_opened = bool(assignment.opened_at)
@@ -188,14 +190,14 @@ def _draw_arm(db: Database, task: Task, person: Person, assignment: Assignment) 
     seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
     instance = assignment.instance
     # imported work belongs to the arm in which it was done
-    kept = submissions.get_arm(db, person.id, instance) or assignment.reserved_arm
+    done = submissions.list_done(db, person.id, instance)
+    kept = (submissions.get_arm(db, person.id, instance) if done else None) or assignment.reserved_arm
     drawn = kept or draw_balanced_arm(db, task, person, instance, design)
     if drawn is not None:
         return drawn
-    place = tasks.get_position(db, instance) - 1
-    nth = assignments.count_opened(db, instance)
-    shares = (design.blind_share, design.first_share, design.evidence_share, design.reasons_share)
-    return arms.draw_arm(seed, place, nth, *shares)
+    placed = tasks.get_instance(db, instance)  # the screen reads it too
+    assert placed is not None
+    return arms.draw_arm(seed, placed.position - 1, assignments.count_opened(db, instance), design)
 
 
 def _find_planted(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from threading import Thread
+from threading import enumerate as list_threads
+from time import sleep
 
 from coeval.domain import (
     Arm,
@@ -14,19 +19,20 @@ from coeval.domain import (
     Filter,
     InboxItem,
     Instance,
+    Job,
     Mark,
     Person,
     Quote,
     Submission,
     Task,
 )
-from coeval.errors import NotFoundError
+from coeval.errors import CoevalError, NotFoundError
 from coeval.extending import find_order
 from coeval.language import tr
 from coeval.rules import arms
 from coeval.rules.arms import Design
 from coeval.store import Database
-from coeval.store.queries import assignments, criteria, review, submissions, tasks
+from coeval.store.queries import assignments, criteria, drafts, jobs, review, submissions, tasks
 from coeval.usecases.access import OWNERS, Context
 from coeval.usecases.images import ShownImage, show_images
 from coeval.usecases.scrutiny.design import find_telling_columns
@@ -34,8 +40,6 @@ from coeval.usecases.scrutiny.navigation import (
     Place,
     Where,
     find_place,
-    get_ready,
-    is_waiting,
 )
 from coeval.usecases.scrutiny.policies import (
     explain_empty,
@@ -47,6 +51,11 @@ from coeval.usecases.scrutiny.policies import (
     narrow_criteria,
     reserve,
 )
+
+log = logging.getLogger(__name__)
+
+PAUSE = 0.01
+"""Seconds between two parts of a queue, in which saves that wait for the store have their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,8 @@ class Step:
     draft: Draft | None = None
     marks: tuple[Quote, ...] = ()
     """The marked passages in the arm that shows only evidence, without any text of the draft."""
+    drafting: Job | None = None
+    """The pre-fill that is under way, if the evaluation has no draft yet."""
     has_evidence: bool = False
     """True if that arm has a draft as the source of passages, even if it quotes none."""
     awaits_first: bool = False
@@ -92,33 +103,76 @@ class Step:
     """The reason that the person has no instance, if ``total`` is 0."""
     sets_up: bool = False
     """True if the person may correct that in Set-up."""
-    waits: bool = False
-    """True if this evaluation waits for its draft, or, on the last page, if others do."""
 
 
-def ensure_queue(context: Context, person: Person, task: Task) -> None:
+def ensure_queue(context: Context, person: Person, task: Task, *, whole: bool = True) -> None:
     """Assign work to a person: from the crowd plan, from the team's shares, or else every instance.
+
+    Without ``whole``, the person waits only for the first part of a new queue: a thread adds the rest.
 
     Raises:
         NotAllowedError: a plan assigns the task, and not to this person.
     """
     if give(context, person, task):
         return
+    thread = f"queue {id(context.store)} {task.id} {person.id}"
+    if not whole and any(each.name == thread for each in list_threads()):
+        return
+    missing = _list_missing(context, person, task)
+    while missing.order and (whole or not missing.gap):
+        missing = _add_part(context, person, task, missing)
+    if missing.order:
+        Thread(target=_add_rest, args=(context, person, task, missing), name=thread, daemon=True).start()
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """The instances that a queue lacks, in their order, and the queue's gap and last place at that moment."""
+
+    order: Sequence[int] = ()
+    gap: range = range(0)
+    last: int = 0
+
+
+def _list_missing(context: Context, person: Person, task: Task) -> _Missing:
+    """Return what the queue lacks; nothing if an extension withholds the rest from everybody."""
     with context.store.read() as db:
         if not assignments.has_unassigned(db, person.id, task.id):
-            return
-        if find_order(db, task.id, assignments.list_unassigned(db, person.id, task.id)) == []:
-            return  # an extension withholds the rest from everybody
-    with context.store.write() as db:
+            return _Missing()
         missing = assignments.list_unassigned(db, person.id, task.id)
         order = find_order(db, task.id, missing)
         if order is None:
             order = arms.draw_order(tasks.get_seed(db, task.id), person.id, missing)
-        assignments.add_assignments(db, person.id, task.id, order)
-        current = criteria.get_criteria_set(db, task.id)
-        if current:
-            ids = [criterion.id for criterion in current.criteria]
-            assignments.refresh_states(db, task.id, ids, annotator=person.id)
+        return _Missing(order, *assignments.find_gap(db, person.id, task.id))
+
+
+def _add_part(context: Context, person: Person, task: Task, missing: _Missing) -> _Missing:
+    """Add a part of what a queue lacks in one transaction, unless the queue has changed; return the rest.
+
+    An owner may have limited the work, or drawn another order, since the rest was listed.
+    """
+    with context.store.write() as db:
+        if give(context, person, task):
+            return _Missing()
+        if assignments.find_gap(db, person.id, task.id) == (missing.gap, missing.last):
+            order = find_order(db, task.id, missing.order)
+            left = assignments.add_part(db, person.id, task.id, missing.order if order is None else order)
+            current = criteria.get_criteria_set(db, task.id)
+            if current and (not missing.last or not left):
+                ids = [criterion.id for criterion in current.criteria]
+                assignments.refresh_states(db, task.id, ids, annotator=person.id)
+            return _Missing(left, *assignments.find_gap(db, person.id, task.id))
+    return _list_missing(context, person, task)
+
+
+def _add_rest(context: Context, person: Person, task: Task, missing: _Missing) -> None:
+    """Complete a queue that is only begun; if this fails, the next opening goes on."""
+    try:
+        while missing.order:
+            sleep(PAUSE)
+            missing = _add_part(context, person, task, missing)
+    except CoevalError as error:
+        log.warning("the queue of person %d in “%s” is not complete yet: %s", person.id, task.slug, error)
 
 
 def open_place(context: Context, person: Person, task: Task, where: Where) -> Step:
@@ -135,7 +189,6 @@ def open_place(context: Context, person: Person, task: Task, where: Where) -> St
     with context.store.write() as db:
         place = find_place(db, person, task, current, where)
         if place is not None:
-            _check_ready(db, task, current, place[0])
             place = may_open(db, task, person, place[0], current.criteria), place[1]
         return build_step(db, person, task, current, where.which, place)
 
@@ -181,9 +234,7 @@ def _find_ahead(db: Database, person: Person, task: Task, where: Where) -> Place
     if place is None or (place[0].instance, place[1].id) == (where.instance, where.criterion):
         return None
     may_save(db, person, task, place[0].instance)
-    ready = get_ready(db, task, current)
-    waits = ready is not None and place[0].arm is None and not assignments.is_ready(db, place[0], ready)
-    return None if waits else place
+    return place
 
 
 def _build_ahead(
@@ -199,17 +250,6 @@ def _build_ahead(
     )
 
 
-def _check_ready(db: Database, task: Task, current: CriteriaSet, assignment: Assignment) -> None:
-    ready = get_ready(db, task, current)
-    if ready is not None and assignment.arm is None and not assignments.is_ready(db, assignment, ready):
-        raise NotFoundError(
-            tr(
-                "Number {position} of your queue waits for drafts: continue with another, and come back later.",
-                position=assignment.position,
-            )
-        )
-
-
 def require_set(db: Database, task: Task) -> CriteriaSet:
     """Return the current criteria set.
 
@@ -220,7 +260,8 @@ def require_set(db: Database, task: Task) -> CriteriaSet:
     if current is None:
         raise NotFoundError(
             tr(
-                "“{name}” has no final criteria yet. Once an owner has finalised them, this page continues by itself.",
+                "“{name}” has no final criteria yet. If a vote is open, vote in the Criteria tab. Once the criteria "
+                "are final, this page continues by itself.",
                 name=task.name,
             )
         )
@@ -232,17 +273,16 @@ def build_step(
 ) -> Step:
     """Return the screen of an opened place, or the last page."""
     counts = assignments.count_assignments(db, person.id, task.id)
-    design = tasks.get_design(db, task.id)
+    design, mean = tasks.get_design(db, task.id), counts["active_ms"]
     base = Step(
         task=replace(task, guidelines=get_guidelines(db, person, task)),
         which=which,
         total=counts["total"],
         finished=counts["finished"],
         flagged=counts["flagged"],
-        seconds_each=_seconds_each(db, person, len(current.criteria)),
+        seconds_each=None if mean is None else mean / 1000 * len(current.criteria),
         criteria=current.criteria,
         design=design,
-        waits=design.wait_for_drafts and counts["finished"] < counts["total"],
         emptiness=None if counts["total"] else explain_empty(db, person, task),
         sets_up=person.role in OWNERS,
     )
@@ -269,14 +309,21 @@ def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base
         reopened=_find_reopened(db, task, current, done),
         draft=evaluation.shown,
         marks=evaluation.marks,
+        drafting=None if evaluation.draft else _find_prefill(db, task),
         has_evidence=evaluation.arm is Arm.EVIDENCE and evaluation.draft is not None,
         awaits_first=evaluation.awaits_first,
         first=evaluation.first,
         saved=evaluation.saved,
         mark=mark,
         answer=review.get_message_answer(db, task.id, person.id, assignment.instance) if says else None,
-        waits=is_waiting(db, assignment, criterion.id, get_ready(db, task, current)),
     )
+
+
+def _find_prefill(db: Database, task: Task) -> Job | None:
+    """Return the active pre-fill whose drafts people will see, but no batch: it may never be read."""
+    active = jobs.list_active(db, task.id, jobs.EVALUATIONS)
+    shown = drafts.get_shown_run(db, task.id) if active else None
+    return next((job for job in active if shown is None or job.label == shown.label), None)
 
 
 def _find_reopened(db: Database, task: Task, current: CriteriaSet, done: frozenset[int]) -> frozenset[int]:
@@ -286,8 +333,3 @@ def _find_reopened(db: Database, task: Task, current: CriteriaSet, done: frozens
     before = {criterion.id for criterion in earlier.criteria}
     new = {criterion.id for criterion in current.criteria} - before - done
     return frozenset(new) if before <= done else frozenset()
-
-
-def _seconds_each(db: Database, person: Person, n_criteria: int) -> float | None:
-    mean = submissions.mean_seconds(db, person.id)
-    return None if mean is None else mean * n_criteria

@@ -61,6 +61,7 @@ class PersonsWork:
 class PeopleComparison:
     """One instance and criterion: the shown run's draft, everybody's work, and the owner's decision."""
 
+    task: Task
     instance: Instance
     criterion: Criterion
     draft: Draft | None
@@ -92,6 +93,7 @@ def compare_people(
         saved = review.list_saved(db, instance.id, by.id)
         names = list(dict.fromkeys(name for name, _ in saved))
         return PeopleComparison(
+            task=task,
             instance=instance,
             criterion=by,
             draft=drafts.get_current_draft(db, run.id, instance.id, by.id) if run else None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any
+from datetime import timedelta
+from typing import Any, TypeVar
 
-from coeval.clock import now
+from coeval.clock import now, read_time, utc_now, write_time
 from coeval.domain import (
     HISTORY_PAGE,
     MAX_REMARK,
@@ -17,17 +18,18 @@ from coeval.domain import (
     Mark,
     Person,
     Submission,
+    Task,
 )
-from coeval.errors import InputError, StaleError
-from coeval.language import later, tr
+from coeval.errors import InputError, NotGivenError, StaleError
+from coeval.language import tr
 from coeval.rules import evaluation_rows
 from coeval.rules.arms import Aliases, Layout
 from coeval.rules.evaluation_rows import Sent
-from coeval.rules.names import normalize_name
-from coeval.store.queries import assignments, review, submissions, tasks
+from coeval.store import Database
+from coeval.store.queries import assignments, submissions, tasks
 from coeval.usecases.access import EVERYONE, Context, require_task, use_case
-from coeval.usecases.scrutiny.navigation import Move, Where, find_place, find_start, get_ready, is_waiting
-from coeval.usecases.scrutiny.policies import Evaluation, get_evaluation, may_open, saved
+from coeval.usecases.scrutiny.navigation import Move, Where, find_place, find_start
+from coeval.usecases.scrutiny.policies import Evaluation, get_evaluation, may_open, may_save, saved
 from coeval.usecases.scrutiny.queue import (
     Step,
     ensure_queue,
@@ -36,7 +38,6 @@ from coeval.usecases.scrutiny.queue import (
     open_sheet,
     require_set,
 )
-from coeval.usecases.scrutiny.saves import find_times, require_assignment, same_or_refused
 
 __all__ = [
     "Move",
@@ -52,15 +53,10 @@ __all__ = [
     "mark_instance",
     "submit",
     "submit_sheet",
-    "suggest_criterion",
 ]
 
 RESUME = Where()
 """The place at which the person stopped."""
-
-WAITS = later(
-    "This criterion is waiting for the model's draft: continue with the others, and come back later."
-)
 
 
 def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
@@ -86,7 +82,7 @@ def get_step(context: Context, person: Person, slug: str, where: Where = RESUME)
     """
     with context.store.read() as db:
         task = require_task(db, slug)
-    ensure_queue(context, person, task)
+    ensure_queue(context, person, task, whole=where.is_named)
     return open_place(context, person, task, where)
 
 
@@ -99,7 +95,7 @@ def get_sheet(context: Context, person: Person, slug: str, where: Where = RESUME
     """
     with context.store.read() as db:
         task = require_task(db, slug)
-    ensure_queue(context, person, task)
+    ensure_queue(context, person, task, whole=where.is_named)
     return open_sheet(context, person, task, where)
 
 
@@ -138,8 +134,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
 
     Raises:
         StaleError: another tab has saved this evaluation meanwhile, or the shown draft has changed.
-        InputError: an action or the score is missing (see ``evaluation_rows.check``), or the draft is not
-            ready.
+        InputError: an action or the score is missing (see ``evaluation_rows.check``).
         NotFoundError: this person is not assigned the instance or criterion.
         NotAllowedError: the study is closed, or this person may not work on it.
     """
@@ -157,8 +152,6 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         place = find_place(db, person, task, current, here)
         assert place is not None  # a named instance is found or refused
         assignment = may_open(db, task, person, place[0], current.criteria)
-        if is_waiting(db, assignment, place[1].id, get_ready(db, task, current)):
-            raise InputError(tr(WAITS))
         evaluation = get_evaluation(db, task, assignment, place[1])
         _check_fresh(evaluation, sent)
         worked_until = submissions.get_worked_until(db, person.id)
@@ -254,24 +247,6 @@ def _check_length(name: str, text: str) -> None:
 
 
 @use_case(EVERYONE)
-def suggest_criterion(context: Context, person: Person, slug: str, instance: int, text: str) -> None:
-    """Suggest a criterion for the next version of the set, from an instance in a person's queue.
-
-    Raises:
-        InputError: the text is empty or too long.
-        NotFoundError: the instance is not in this person's queue.
-    """
-    text = " ".join(normalize_name(text).split())
-    if not text:
-        raise InputError(tr("The suggestion is empty: write the missing criterion as one sentence."))
-    _check_length(tr("The suggestion"), text)
-    with context.store.write() as db:
-        task = require_task(db, slug)
-        find_start(db, person, task, Where(instance=instance))
-        review.add_suggestion(db, task.id, person.id, instance, text)
-
-
-@use_case(EVERYONE)
 def list_history(
     context: Context, person: Person, slug: str, instance: int, criterion: int, before: int = NEWEST
 ) -> Sequence[Submission]:
@@ -288,3 +263,67 @@ def list_history(
         first = submissions.get_first_score(db, person.id, instance, criterion)
         is_all = not page or page[0].revision <= 1
         return [first, *page] if first and is_all and before > 0 else page
+
+
+SKEW = timedelta(seconds=5)
+"""The largest remaining error of a browser's clock, which we correct to the second."""
+
+Saved = TypeVar("Saved")
+
+
+def same_or_refused(earlier: Saved, *, is_same: bool) -> Saved:
+    """Return the save that already has the key of this one, if it is the same person's of the same work.
+
+    Raises:
+        InputError: it is another save.
+    """
+    if not is_same:
+        raise InputError(tr("This save has the key of another save: reload the page and confirm again."))
+    return earlier
+
+
+def require_assignment(
+    context: Context, db: Database, person: Person, task: Task, instance: int
+) -> Assignment:
+    """Return the person's assignment of an instance, for a save of it.
+
+    A browser sends what a restored server has lost, before it opens anything: then the queue is drawn again.
+
+    Raises:
+        NotGivenError: this person is not assigned the instance.
+        NotAllowedError: the study is closed, or this person may not work on it.
+    """
+    may_save(db, person, task, instance)
+    assignment = assignments.find_assignment(db, person.id, instance)
+    if assignment is None:
+        ensure_queue(context, person, task)
+        assignment = assignments.find_assignment(db, person.id, instance)
+    if assignment is None or assignment.task != task.id:
+        raise NotGivenError(tr("That instance is not in your queue: reload the page."))
+    return assignment
+
+
+def find_times(
+    assignment: Assignment, worked_until: str, opened_at: str, active_ms: int | None
+) -> tuple[str, int | None]:
+    """Return the opening time and active milliseconds for storage.
+
+    They are empty and None if the time is unreadable or in the future. Other impossible values are corrected:
+    nobody can open an evaluation before its instance, or be active for longer than it was open. If two
+    evaluations overlap, the second counts from the end of the first. The total active time is therefore never
+    more than the time that passed.
+    """
+    now = utc_now()
+    try:
+        opened = read_time(opened_at)
+    except ValueError:
+        return "", None
+    if opened.tzinfo is None or opened > now + SKEW:
+        return "", None
+    opened = max(opened, read_time(assignment.opened_at) - SKEW)
+    if worked_until:
+        opened = max(opened, read_time(worked_until))
+    opened = min(opened, now)
+    wall_ms = int((now - opened).total_seconds() * 1000)
+    active = None if active_ms is None or active_ms < 0 else min(active_ms, wall_ms)
+    return write_time(opened), active

@@ -12,7 +12,6 @@ from scipy import special
 
 from coeval.extensions.facets.rasch import fit
 from coeval.extensions.facets.ruler import ERRATIC
-from coeval.extensions.judge.runtime.prediction import jury_mean
 from coeval.extensions.labelling.chances import allot, chances_so_far, drawn_mean, places
 from coeval.stats import alt_test
 from coeval.stats.arm_contrasts import contrast_catches
@@ -70,23 +69,6 @@ def bounded_cells(documents: int, shape: str) -> Draw:
             width = min(before["ci_high"], scale[1]) - max(before["ci_low"], scale[0])
             yield f"width over that before: {name}", (spread["ci_high"] - spread["ci_low"]) / width
         yield f"before, undecided: {name}", np.isnan(before["ci_low"])
-
-    return draw
-
-
-def uneven_cells(documents: int, total: int = 200) -> Draw:
-    """The prediction-powered mean where each of the documents has 1 to 20 outputs, and ``documents`` are labelled."""
-
-    def draw(rng: np.random.Generator) -> Iterator[tuple[str, float]]:
-        document = np.repeat(np.arange(total), rng.integers(1, 21, total))
-        y = 3 + rng.normal(0, 1, total)[document] + rng.normal(0, 0.5, len(document))
-        judge = 0.7 * (y - 3) + rng.normal(0, 0.7, len(y)) + 3.2
-        own = document < documents
-        found = jury_mean(
-            y[own], judge[own], judge[~own], clusters=document[own], clusters_unlabeled=document[~own]
-        )
-        low, high = found.ci
-        yield f"prediction-powered mean, {documents} of {total} documents of 1-20 outputs", low <= 3.0 <= high
 
     return draw
 
@@ -196,8 +178,6 @@ def list_interval_cells() -> list[tuple[Goal, partial[Draw]]]:
     """Return what makes each draw, with the goal of its cells."""
     return [
         *[(AT_LEAST, partial(bounded_cells, n, shape)) for shape in SHAPES for n in (8, 12, 20, 40)],
-        *[(AT_LEAST, partial(uneven_cells, n)) for n in (10, 20, 40)],
-        *[(AT_LEAST, partial(uneven_cells, n, 2 * n)) for n in (5, 10, 20)],
         *[(AT_LEAST, partial(planted_cells, n, people)) for n, people in ((10, 8), (20, 4), (30, 10))],
         *[
             (AT_LEAST, partial(active_cells, labels, shape))

@@ -54,6 +54,8 @@ def walk(small: Path, large: Path, sizes: tuple[int, int], requests: int) -> tup
             visitors.append(Visitor(server))
             stack.callback(visitors[-1].http.close)
         first = visitors[0].ask(), visitors[1].ask()
+        for visitor, size in zip(visitors, sizes, strict=True):
+            visitor.ask(f"at={size - 1}")  # a named place is there once the queue is whole
         for db in (small, large):
             change(db, lambda one: add_progress(one, NAME))
         return first, {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -16,9 +17,9 @@ class HeldEvents:
     def __init__(self, page: Any) -> None:
         self.routes: list[Any] = []
         self.held = True
-        page.route("**/queue/join*", self._on_join)
+        page.route(re.compile("/queue/join|/run/predict"), self._on_event)
 
-    def _on_join(self, route: Any) -> None:
+    def _on_event(self, route: Any) -> None:
         if self.held:
             self.routes.append(route)
         else:

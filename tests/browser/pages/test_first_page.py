@@ -7,7 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
+from gradio import brotli_middleware
 
+from coeval.ui.server import gradio_gate
+from coeval.usecases.sessions import get_member
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.server import Running, new_context
@@ -60,6 +63,25 @@ def test_a_tab_opens_without_the_first_one_before_it(page: Any, server: Running)
     assert not [body for body in bodies if '"Criteria"' in body]
 
 
+def test_parts_of_other_tabs_come_when_these_open(page: Any, server: Running) -> None:
+    """A page that opens with Scrutiny asks for few files; the fields of the other tabs are there once they open."""
+    enter(page, server.url, "Owner")
+    asked = open_cold(page, f"{server.url}/?task=demo&tab=scrutiny")
+    page.locator(".wb[data-state=step] .rt-row").first.wait_for()
+    settle(page)
+    assert len(asked) <= 40, asked
+    assert not [address for address in asked if "Plot-" in address or "api/shipped" in address]
+    page.get_by_role("tab", name="Agreement").click()
+    expect(page.locator("#agreement-section input[type=radio]").first).to_be_visible()
+    page.get_by_text("Publish the study as one HTML file").click()
+    expect(page.get_by_label("Names of people")).to_be_visible()
+    assert [address for address in asked if "Plot-" in address]
+    page.get_by_role("tab", name="Criteria").click()
+    expect(page.locator("#propose")).to_be_visible()
+    page.get_by_text("Draft or write criteria").click()
+    expect(page.locator("#criteria-lines textarea")).to_be_visible()
+
+
 SEEN = """() => {
   window.seen = new Set();
   const look = () => {
@@ -109,7 +131,10 @@ def test_scripts_of_extensions_wait_for_their_first_screen(page: Any, server: Ru
     )
 
 
-def test_what_is_named_by_its_content_is_kept_for_a_year(page: Any, server: Running) -> None:
+def test_what_is_named_by_its_content_is_kept_for_a_year(
+    page: Any, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Any] = []
     enter(page, server.url, "Owner")
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
     with httpx.Client(base_url=server.url, cookies=cookies) as client:
@@ -118,4 +143,13 @@ def test_what_is_named_by_its_content_is_kept_for_a_year(page: Any, server: Runn
             if "/assets/" in address or "page.css" in address or "bundle/" in address:
                 assert "immutable" in client.get(f"/{address}").headers["cache-control"], address
         assert "immutable" not in client.get("/assets/none.js").headers.get("cache-control", "")
+        # each page needs one look at the session, and styles are compressed once
+        monkeypatch.setattr(
+            gradio_gate, "get_member", lambda *asked: looks.append(asked) or get_member(*asked)
+        )
+        assert client.get("/").status_code == 200 and len(looks) == 1
+        for accepted in ("gzip", "br"):
+            styles = client.get("/page.css", headers={"accept-encoding": accepted})
+            assert styles.headers["content-encoding"] == accepted and ".coeval" in styles.text
+            monkeypatch.setattr(brotli_middleware, "Compressor", None)
     assert httpx.get(f"{server.url}/page.css").headers["cache-control"] == "no-store"

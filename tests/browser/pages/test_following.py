@@ -65,7 +65,7 @@ def test_an_annotator_who_waits_gets_the_vote_and_then_the_work(
 ) -> None:
     add_study(context, "waits")
     open_page(page, server, "Ana", "?task=waits&tab=scrutiny")
-    page.locator(".wb-end").get_by_text("no final criteria yet").wait_for()
+    page.locator(".wb-end").get_by_text("If a vote is open, vote in the Criteria tab.").wait_for()
     criteria = page.get_by_role("tab", name="Criteria")
     expect(criteria).to_have_count(0)
     proposals = [Proposal("Be true.", Origin.HUMAN), Proposal("Be short.", Origin.HUMAN)]
@@ -75,6 +75,18 @@ def test_an_annotator_who_waits_gets_the_vote_and_then_the_work(
     criteria_rounds.establish(context, OPERATOR, "waits")
     page.locator("#workbench .rt-row").first.wait_for(timeout=WITHIN)
     expect(criteria).to_have_count(0, timeout=WITHIN)
+
+
+def test_a_voter_lands_on_the_work_when_the_vote_ends(page: Any, server: Running, context: Context) -> None:
+    add_study(context, "ends")
+    proposals = [Proposal("Be true.", Origin.HUMAN), Proposal("Be short.", Origin.HUMAN)]
+    criteria_rounds.open_round(context, OPERATOR, "ends", proposals)
+    open_page(page, server, "Finn", "?task=ends&tab=criteria")
+    page.locator("#ballot .rt-row").first.wait_for()
+    vote(context, "ends", "Ben")
+    criteria_rounds.establish(context, OPERATOR, "ends")
+    page.locator("#workbench .rt-row").first.wait_for(timeout=2 * WITHIN)
+    expect(page.get_by_role("tab", name="Scrutiny")).to_have_attribute("aria-selected", "true")
 
 
 def test_the_owners_tally_and_inbox_follow_and_typed_text_stays(

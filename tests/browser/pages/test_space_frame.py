@@ -51,20 +51,25 @@ def write_certificate(folder: Path) -> Path:
 
 
 @pytest.fixture
-def space(tmp_path: Path) -> Iterator[str]:
+def provider() -> Iterator[Provider]:
+    with Provider().serve() as provider:
+        yield provider
+
+
+@pytest.fixture
+def space(tmp_path: Path, provider: Provider) -> Iterator[str]:
     port = free_port()
     public = f"https://{NAME}:{port}"
-    with Provider().serve() as provider:
-        new = new_context(tmp_path, demo=True)
-        settings = replace(
-            new.settings, sign_in=SignIn.HUGGINGFACE, owner="julia-m", space="julia-m/study", public_url=public,
-            oauth=OAuth(provider.url, "client", "secret"),
-        )  # fmt: skip
-        server = Running(Context(new.store, settings), port=port)
-        config = server.server.config
-        config.ssl_certfile = config.ssl_keyfile = str(write_certificate(tmp_path))
-        with server:
-            yield public
+    new = new_context(tmp_path, demo=True)
+    settings = replace(
+        new.settings, sign_in=SignIn.HUGGINGFACE, owner="julia-m", space="julia-m/study", public_url=public,
+        oauth=OAuth(provider.url, "client", "secret"),
+    )  # fmt: skip
+    server = Running(Context(new.store, settings), port=port)
+    config = server.server.config
+    config.ssl_certfile = config.ssl_keyfile = str(write_certificate(tmp_path))
+    with server:
+        yield public
 
 
 @pytest.fixture
@@ -92,6 +97,28 @@ def test_the_sign_in_opens_a_page_and_the_frame_goes_on(hub: Page) -> None:
     assert "deletes everything" in opened.value.locator("#alert").inner_text()
 
 
+UNCOVERED = """element => {
+  const { left, right, top, bottom } = element.getBoundingClientRect()
+  return [[left + 12, top + 12], [right - 12, bottom - 12]].every(
+    ([x, y]) => element.contains(document.elementFromPoint(x, y)))
+}"""
+"""True if both ends of an element are on the screen, with nothing over them."""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_the_warning_and_the_first_page_of_set_up_are_both_in_view(hub: Page, size: tuple[int, int]) -> None:
+    with hub.context.expect_page() as opened:
+        hub.frame_locator("iframe").get_by_role("link", name="Sign in with Hugging Face").click()
+    owner = opened.value
+    owner.set_viewport_size({"width": size[0], "height": size[1]})
+    for place, first in (("Study", "demo"), ("Set-up", "Save task")):
+        owner.locator("#me").get_by_role("link", name=place).click()
+        owner.locator("#tabs").get_by_text(first).first.wait_for()
+        for seen in ("#alert .alert", "#top-bar", "#tabs :is([role=tab][aria-selected=true], h1)"):
+            element = owner.locator(seen).filter(visible=True).first
+            owner.wait_for_function(UNCOVERED, arg=element.element_handle())
+
+
 def test_a_frame_without_cookies_says_where_to_go_on(hub: Page) -> None:
     frame = hub.frame_locator("iframe")
     with hub.context.expect_page() as opened:
@@ -103,3 +130,10 @@ def test_a_frame_without_cookies_says_where_to_go_on(hub: Page) -> None:
     assert (
         frame.get_by_role("link", name="Open CoEval in a separate page").get_attribute("target")
     ) == "_blank"
+
+
+def test_a_stranger_is_told_to_wait_for_a_role(hub: Page, provider: Provider) -> None:
+    provider.profile = {"sub": "77", "preferred_username": "first-come"}
+    with hub.context.expect_page() as opened:
+        hub.frame_locator("iframe").get_by_role("link", name="Sign in with Hugging Face").click()
+    opened.value.get_by_text("signed in as “first-come”, and have no role here yet").wait_for()

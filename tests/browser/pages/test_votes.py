@@ -111,6 +111,12 @@ def test_a_draft_that_arrives_beside_a_vote_is_offered_and_replaces_nothing(
     page.locator("#replace-vote-go").click()
     expect(page.locator("#tally")).to_contain_text("Tally · 3 of 4 ballots")
     assert count_ballots(context, "late") == before
+    unfold(page, "Cancel this vote")
+    page.locator("#cancel-vote").click()
+    expect(page.locator("#ballot .rt-row")).to_have_count(0)
+    page.locator("#take-up-vote").click()  # the newest vote with ballots is chosen
+    page.locator("#ballot .rt-row").first.wait_for()
+    assert count_ballots(context, "late") == before
 
 
 def test_another_vote_over_an_open_one_asks_and_a_cancelled_one_is_taken_up(
@@ -134,6 +140,8 @@ def test_another_vote_over_an_open_one_asks_and_a_cancelled_one_is_taken_up(
     page.locator("#take-up-vote").click()
     page.locator("#ballot .rt-row").first.wait_for()
     assert count_ballots(context, "asks") == before
+    page.get_by_role("link", name="invite people").click()
+    page.get_by_text("Send them this address").wait_for()
 
 
 def test_choices_of_a_round_that_ended_are_shown_beside_the_new_vote(
@@ -170,7 +178,7 @@ def test_a_draft_shows_its_progress_and_stops(
     page.locator("#draft-criteria").click()
     job = page.locator("#criteria-job")
     job.get_by_text("0 of 10").wait_for()
-    for head in ("Done", "In no form"):
+    for head in ("Done", "Unreadable answers"):
         expect(job.get_by_role("columnheader", name=head)).to_be_visible()
     page.locator("#criteria-stop").click()
     job.get_by_text("cancelled", exact=True).wait_for()
@@ -218,6 +226,20 @@ def test_criteria_are_used_without_a_vote_by_one_click(page: Any, server: Runnin
     assert made and [one.text for one in made.criteria] == TEXTS
 
 
+def test_the_criteria_of_a_preset_end_no_vote(page: Any, server: Running, context: Context) -> None:
+    sign_in(context, "Owner")
+    before = open_vote(context, "preset", "Ana"), 1
+    page.set_default_timeout(20_000)
+    enter(page, server.url, "Owner")
+    page.goto(f"{server.url}/admin/?task=preset&tab=prefill")
+    unfold(page)
+    page.locator("#prefill-preset input").first.click()
+    page.get_by_role("option", name="G-Eval, dialogue").click()
+    page.locator("#preset-criteria").click()
+    page.get_by_text("finalise it or cancel it first").first.wait_for()
+    assert count_ballots(context, "preset") == before
+
+
 def test_how_a_draft_failed_stays_until_it_is_dismissed(
     page: Any, server: Running, context: Context, stub: Stub
 ) -> None:
@@ -238,3 +260,36 @@ def test_how_a_draft_failed_stays_until_it_is_dismissed(
     page.locator("#ballot .rt-row").first.wait_for()
     expect(job.get_by_text("This key is wrong")).to_have_count(0)
     stub.reply = default
+
+
+def test_enter_after_a_click_goes_to_the_reason_as_after_r(
+    page: Any, server: Running, context: Context
+) -> None:
+    open_vote(context, "clicked")
+    open_criteria(page, server, "clicked")
+    rows = page.locator("#ballot .rt-row")
+    rows.nth(0).locator(".rt-version").click()
+    page.keyboard.type("Use short words.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("It is clearer.")
+    page.keyboard.press("Enter")
+    written = "rows => rows.map(row => [...row.querySelectorAll('textarea')].map(box => box.value))"
+    first, second = rows.evaluate_all(written)[:2]
+    assert first == ["Use short words.", "It is clearer."] and "It is clearer." not in second
+
+
+def test_a_changed_ballot_is_saved_before_the_vote_can_be_closed(
+    page: Any, server: Running, context: Context
+) -> None:
+    """The bar that finalises covered the bar that saves, and said that everything was decided."""
+    open_vote(context, "changed", "Owner")
+    open_criteria(page, server, "changed")
+    finalise = page.locator("#decisions .wb-foot")
+    expect(finalise).to_be_visible()
+    page.locator("#ballot .rt-act.rt-delete").first.click()
+    expect(finalise).to_be_hidden()
+    page.keyboard.type("It is vague.")
+    page.locator("#ballot").get_by_role("button", name="Save ballot").click()
+    expect(finalise).to_be_visible()
+    page.reload()
+    expect(finalise).to_be_visible()

@@ -87,6 +87,17 @@ def test_letters_in_a_cell_without_words_change_nothing_and_a_hint_says_why(page
     assert actions(page)[2] == "delete", "after Esc the line is in use, and letters are commands"
 
 
+def test_the_hint_names_a_key_that_works_where_five_columns_do_not_fit(page: Page, bench: Bench) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    bench.open_bench(page)
+    line(page, 2).locator(".rt-text").click()
+    page.keyboard.type("a")
+    page.locator(".ce-toast").filter(has_text="press F2").wait_for()
+    press(page, "F2", "Control+A")
+    page.keyboard.type(WORDS)
+    expect(version(page, 2)).to_have_value(WORDS)
+
+
 @pytest.mark.usefixtures("scrutiny")
 def test_letters_are_commands_by_keyboard_and_in_the_action_cell(page: Page) -> None:
     press(page, "a")
@@ -99,6 +110,16 @@ def test_letters_are_commands_by_keyboard_and_in_the_action_cell(page: Page) -> 
     line(page, 4).locator(".rt-text").click()
     press(page, "ArrowUp", "ArrowUp", "a")
     assert actions(page)[2] == "approve"
+
+
+@pytest.mark.usefixtures("scrutiny")
+def test_a_deletion_stays_one_after_a_double_click_beside_its_buttons_and_a_tab_back(page: Page) -> None:
+    box = line(page, 2).locator(".rt-delete").bounding_box()
+    assert box
+    page.mouse.dblclick(box["x"] - 2, box["y"] + 10)  # between two buttons
+    assert actions(page) == ["none"] * 5
+    press(page, "d", "Shift+Tab")
+    assert actions(page)[2] == "delete" and page.evaluate("document.activeElement.tagName") != "TEXTAREA"
 
 
 @pytest.mark.usefixtures("scrutiny")

@@ -97,8 +97,6 @@ def open_lines(page: Page, bench: Bench, name: str, folder: Path) -> None:
 
 
 EVERY = ["criteria", "scrutiny", "sheet", "rubrics", "spans"]
-KINDS = pytest.mark.parametrize("lines", ["scrutiny", "sheet", "spans"], indirect=True)
-"""A page of each kind of table: those of criteria and rubrics are of the kind of scrutiny."""
 
 
 @pytest.fixture(params=EVERY)
@@ -145,7 +143,6 @@ def test_keyboard(lines: Lines) -> None:
         lines.check_only_version(WORDS)
 
 
-@KINDS
 def test_touch(lines: Lines) -> None:
     lines.text.tap()
     lines.page.keyboard.type(WORDS)
@@ -184,7 +181,6 @@ def compose(page: Page, text: str) -> None:
     session.send("Input.insertText", {"text": text})
 
 
-@KINDS
 def test_input_method(lines: Lines) -> None:
     lines.text.click()
     compose(lines.page, "言葉")
@@ -195,7 +191,6 @@ def test_input_method(lines: Lines) -> None:
         expect(lines.row.locator(".rt-version textarea").first).to_be_focused()
 
 
-@KINDS
 def test_arabic_layout(lines: Lines) -> None:
     session = lines.page.context.new_cdp_session(lines.page)
 

@@ -110,6 +110,29 @@ def test_output_and_form_are_in_view_on_every_item(
     assert page.locator(".wb-pane-output").evaluate(
         "(one) => one.compareDocumentPosition(document.querySelector('.wb-pane-input')) & 4"
     )
+    press(page, "l")  # the texts side by side
+    scroll(page, 0)
+    check_both_in_view(page)
+    scroll(page, 900)
+    if page.evaluate(SHOWN, ".wb-pane-output") <= 90:
+        page.locator(".wb-passage").wait_for()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_next_output_of_an_article_keeps_its_place(
+    page: Page, article: Bench, screen: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": screen[0], "height": screen[1]})
+    article.open_bench(page)
+    order = [article.step(n).instance for n in (1, 2, 3)]
+    documents = [instance.document for instance in order if instance]
+    for n, (before, after) in enumerate(zip(documents, documents[1:], strict=False), 2):
+        assert scroll(page, 500) == 500
+        press(page, "j")
+        at_step(page, str(n), "1")
+        page.wait_for_timeout(100)
+        assert (scroll(page) > 400) == (after == before), f"{before}, then {after}"
+        check_both_in_view(page)
 
 
 @pytest.mark.parametrize("screen", SCREENS)

@@ -108,6 +108,7 @@ def test_a_saved_ballot_can_be_changed_and_its_versions_seen(page: Page, start: 
     press(page, "a", "a", "a", "Control+Enter")
     wait_status(page)
     press(page, "ArrowUp", "ArrowUp", "ArrowUp", "d")
+    assert page.locator(".wb-count .wb-long").inner_text() == "1 reason is missing"
     page.keyboard.type("too simple")
     press(page, "Control+Enter")
     wait_status(page, "version 2")
@@ -206,6 +207,8 @@ def test_the_set_is_shown_before_it_is_final_and_what_one_person_added_is_left_o
     assert asked.locator("li").all_inner_texts() == [*TEXTS, "It is short.", NEW]
     assert "Left out: “It rhymes.”" in asked.inner_text()
     assert "3 voted. Not voted yet: Olu." in asked.inner_text()
+    assert "First set the share of blind" in asked.inner_text(), "the design is due now, and not later"
+    assert f"task={bench.slug}&tab=tasks" in (asked.get_by_role("link").get_attribute("href") or "")
     asked.get_by_role("button", name="Not yet").click()
     assert bench.requests == []
     finalise(page)

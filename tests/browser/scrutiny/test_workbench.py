@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -165,6 +166,9 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench:
     # the box for the reason is open beside the score, and does not stand in the way of it
     box = page.get_by_role("textbox", name="Added conclusion", exact=True)
     assert page.locator(".rt-row").count() == 2 and box.is_visible() and page.locator("mark").count() == 0
+    # there is nothing to keep or to delete, so nothing speaks of it
+    assert page.locator(".rt-head span:visible").all_inner_texts() == ["Line", "Your version"]
+    assert page.locator(".wb-count .wb-long").inner_text() == "Choose a score."
     press(page, "Control+Enter")
     assert "Score: choose a score" in page.locator(".ce-toast").inner_text()
     press(page, "2")
@@ -286,16 +290,20 @@ def test_end_and_empty_screens(page: Page, bench: Bench) -> None:
 
 
 def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
+    bench.task = replace(bench.task, description="Explain it to a child.")
     bench.open_bench(page)
     press(page, "g")
     panel = page.get_by_role("region", name="Guidelines")
     assert panel.locator("strong").inner_text() == "everything" and panel.locator("li").count() == 2
-    # they stand beside the work, which goes on: nothing covers it, and a second G puts them away
+    assert "You judge texts that were written for this task:\n\nExplain it to a child." in panel.inner_text()
+    # they stand beside the work, which goes on: nothing covers it, and a second G or Esc puts them away
     assert page.locator("dialog[open]").count() == 0
     press(page, "a")
     assert page.locator("[data-action=approve]").count() >= 1
     press(page, "g")
     assert panel.count() == 0
+    press(page, "g", "Escape")
+    assert panel.count() == 0 and page.locator("[data-action=approve]").count() >= 1
 
 
 def test_the_key_that_confirms_saves_a_comment_and_nothing_behind_it(page: Page, bench: Bench) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.sessions import sign_in
@@ -30,7 +31,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     drafts = [
         replace(draft, rung="asked again" if n % 4 < 2 else "schema") for n, draft in enumerate(run.drafts)
     ]
-    import_study(context, owner, replace(study, runs=(replace(run, drafts=tuple(drafts)),)))
+    task = replace(study.task, output_field="Reply")
+    import_study(context, owner, replace(study, task=task, runs=(replace(run, drafts=tuple(drafts)),)))
     establish_list(context, owner, "demo", ["Use simple words.", "Name a source."])
     with Running(context) as live:
         yield live
@@ -43,7 +45,7 @@ def choose(page: Any, name: str, label: str) -> None:
     page.get_by_role("option", name=label).click()
 
 
-def test_version_and_arm_are_those_of_the_whole_tab(page: Any, server: Running) -> None:
+def test_a_version_is_that_of_the_whole_tab(page: Any, server: Running) -> None:
     page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/?task=demo&tab=agreement")
@@ -54,12 +56,10 @@ def test_version_and_arm_are_those_of_the_whole_tab(page: Any, server: Running) 
     choose(page, "version", "Criteria version 1")
     scope.get_by_text("criteria version 1 · all arms").wait_for()
     # what was opened stays open while the page is computed again
-    assert page.locator("#agreement-arm input").is_visible()
-    choose(page, "arm", "Blind scores")
-    scope.get_by_text("criteria version 1 · blind scores").wait_for()
+    assert page.locator("#agreement-version input").is_visible()
     page.locator("#agreement-section label", has_text="Time").click()
     page.locator("#agreement-tiles [data-section=time][data-whole=yes]").wait_for()
-    assert "criteria version 1 · blind scores" in scope.inner_text()
+    assert "criteria version 1 · all arms" in scope.inner_text()
     page.locator("#agreement-section label", has_text="Effect of the draft").click()
     page.locator("#agreement-tiles [data-section=draft][data-whole=yes]").wait_for()
     assert "96 scores: 72 with the draft in view, 24 without the draft (blind arm)" in scope.inner_text()
@@ -96,3 +96,40 @@ def test_scores_from_asking_again_count_where_the_owner_includes_them(page: Any,
     scope.get_by_text("scores from asking again counted").wait_for()
     choose(page, "again", "Scores from asking again left out")
     scope.get_by_text("scores from asking again counted").wait_for(state="detached")
+
+
+def test_an_owner_goes_from_agreement_to_adjudication_and_on_to_the_next(page: Any, server: Running) -> None:
+    """Nothing on Agreement led there, and a decision led back to the top of the list, past what was below."""
+    page.set_default_timeout(20_000)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    enter(page, server.url, "Olu")
+    page.goto(f"{server.url}/?task=demo&tab=agreement")
+    link, tiles = page.get_by_role("link", name="Adjudicate disagreements"), page.locator(".tiles:visible")
+    link.wait_for()
+    page.locator("#agreement-tiles [data-whole=yes]").first.wait_for()
+    edge, box = tiles.first.bounding_box(), link.bounding_box()
+    assert edge and box and box["y"] >= edge["y"] + edge["height"] + 8
+    link.click()
+    radios = page.locator("#review-differing input[type=radio]")
+    radios.nth(2).wait_for()
+    text = page.locator("#review-comparison h4", has_text="Reply")  # the name that annotators read
+    text.wait_for()
+    count = radios.count()
+    page.get_by_text(f"Largest disagreements · {count} of {count} open").wait_for()
+    heading = page.locator("#review-comparison h4").first
+    before = heading.inner_text()
+    radios.nth(1).check()
+    page.wait_for_function(
+        "old => document.querySelector('#review-comparison h4').innerText !== old", arg=before
+    )
+    lefts = page.locator("#review-differing label").evaluate_all(
+        "all => all.map((label) => label.offsetLeft)"
+    )
+    assert len(set(lefts)) == 1, "the list is one column, which scrolls down"
+    page.evaluate("scrollTo(0, 0)")
+    end = page.get_by_role("button", name="Record the decision").bounding_box()
+    assert end and end["y"] + end["height"] <= 900, "a decision needs no scrolling"
+    page.locator("#review-score input").first.check()
+    page.get_by_role("button", name="Record the decision").click()
+    page.get_by_text(f"Largest disagreements · {count - 1} of {count} open").wait_for()
+    expect(radios.nth(2)).to_be_checked()

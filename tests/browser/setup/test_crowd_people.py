@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from coeval.domain import Plan, Standing, StudyState, Terms
 from coeval.store.queries import people
-from coeval.ui.crowd_pages.arrival_views import PAGES
 from coeval.ui.setup import crowd_people
 from coeval.ui.setup.crowd_views import PAGE
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import entry, exams, onboarding, overview, plans
 from coeval.usecases.scrutiny.steps import get_step
+from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.screens.ui_steps import enter, settle
@@ -92,7 +93,7 @@ def test_twelve_exams_that_wait_fit_a_screen_with_what_to_do_about_them(owner: P
     assert owner.evaluate("document.documentElement.scrollWidth <= innerWidth")
     waiting.locator("summary").first.click()
     waiting.get_by_text("Try 1: 1 of 1 right").first.wait_for()
-    with owner.expect_response(lambda answer: "/queue/join" in answer.url):
+    with owner.expect_response(lambda answer: "/run/predict" in answer.url):
         pass  # the people are read again
     settle(owner)
     assert waiting.locator("details[open]").count() == 1, "who reads the answers is not disturbed"
@@ -175,13 +176,13 @@ def test_people_stand_in_pages_and_a_tick_sends_changes_only(host: Host, owner: 
     sizes: list[int] = []
 
     def weigh(answer: Response) -> None:
-        if "/queue/data" in answer.url:
+        if "/run/predict" in answer.url:
             body = answer.text()
             sizes.append(sum(body.count(name) for name in names))
 
     owner.on("response", weigh)
     for _ in range(2):  # two ticks, in which nothing happens
-        with owner.expect_response(lambda answer: "/queue/data" in answer.url):
+        with owner.expect_response(lambda answer: "/run/predict" in answer.url):
             pass
     owner.wait_for_timeout(500)
     owner.remove_listener("response", weigh)
@@ -210,7 +211,7 @@ def test_the_plan_names_its_exam_from_a_list_and_closing_asks_first(host: Host, 
     for state in (StudyState.PAUSED, StudyState.RUNNING):
         page.click(f"#crowd-{state}")
         page.click(f"#crowd-{state}-yes")
-        status.get_by_text(f"The study is {state}.").wait_for()
+        page.get_by_text(f"The study is {state}.").wait_for()
     page.context.close()
 
 
@@ -223,16 +224,42 @@ def list_rows(context: Context) -> list[str]:
 def test_an_owners_preview_leaves_no_trace(host: Host, browser: Browser) -> None:
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     enter(page, host.url, "Olu")
-    page.goto(f"{host.url}/s/demo?preview=consent")
+    page.goto(f"{host.url}/s/demo")
     rows, cookies = list_rows(host.context), page.context.cookies()
-    for label in PAGES.values():
-        if page.locator("p.preview").get_by_role("link", name=label, exact=True).count():
-            page.locator("p.preview").get_by_role("link", name=label, exact=True).click()
-        page.locator("p.preview b", has_text=label).wait_for()
-        assert page.locator("main form").count() == 0
     sent = "&".join(f"{name}={value}" for name, value in query(99).items())
-    page.goto(f"{host.url}/s/demo?{sent}")  # and by the link that people will follow
-    page.get_by_text("nothing you do here is kept").wait_for()
+    for address in ("demo", f"demo?{sent}"):  # the page, and the link that people will follow
+        page.goto(f"{host.url}/s/{address}")
+        page.get_by_text("This is a preview.").wait_for()
+        page.get_by_text("You judge texts that were written for this task:").wait_for()
+        assert page.locator("main form").count() == 0
     assert list_rows(host.context) == rows and page.context.cookies() == cookies
     page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
     page.get_by_text("People and progress").wait_for()
+    page.get_by_text("People who do not qualify get no code").wait_for()
+
+
+def test_the_right_answers_of_a_failed_exam_fit_a_phone(tmp_path: Path, browser: Browser) -> None:
+    context = new_context(tmp_path)
+    open_study(context)
+    sign_in(context, "Olu")  # the first person owns the study
+    reason = "The reply names each cause of the flood and its place."
+    keys = f"instance,criterion,accepted,explanation\n1a,1,4,{reason}\n"
+    exams.set_keys(context, OPERATOR, "exam", keys)
+    plan = Plan(per_instance=50, terms=Terms(consent="We ask.", max_tries=1))
+    plans.set_plan(context, OPERATOR, "demo", plan, exam="exam")
+    plans.set_state(context, OPERATOR, "demo", StudyState.RUNNING)
+    with Running(context) as server:
+        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        enter(page, server.url, "Bo")
+        person, _ = sign_in(context, "Bo")
+        onboarding.consent(context, person, "demo")
+        onboarding.begin(context, person, "demo")
+        page.goto(f"{server.url}/s/demo/work")
+        page.locator("#study-help").get_by_text("Skip").wait_for()
+        assert not page.get_by_text("shows every key").is_visible()
+        save(context, person, get_step(context, person, "exam"), 1)
+        onboarding.hand_in(context, person, "demo", 1)
+        page.goto(f"{server.url}/s/demo")
+        box = page.get_by_text(reason).bounding_box()
+        assert box and box["width"] > 200 and box["x"] + box["width"] < 390
+        assert page.evaluate("document.documentElement.scrollWidth") == 390

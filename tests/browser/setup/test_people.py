@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from coeval.domain import Role
-from coeval.settings import SignIn, load_settings
+from coeval.settings import OAuth, SignIn, load_settings
 from coeval.store import Store
+from coeval.ui.server.identity import COOKIE
 from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.accounts import build_link, invite
+from coeval.usecases.accounts import Profile, build_link, invite, sign_in_by_huggingface
 from coeval.usecases.sessions import list_members
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.screens.ui_steps import unfold
 from tests.support.serving.live_server import free_port
-from tests.support.serving.server import Running
+from tests.support.serving.server import Running, new_context
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -148,3 +150,53 @@ def test_an_invitation_is_made_and_taken_back_under_people(host: Host, owner: Pa
     owner.fill("#invite-key input, #invite-key textarea", key)
     owner.click("#invite-revoke")
     owner.locator("#invite-open").get_by_text(key).wait_for(state="detached")
+
+
+def test_a_guest_knows_their_name_and_goes_on_once_an_owner_gives_a_role(
+    tmp_path: Path, browser: Browser
+) -> None:
+    """The guest's page named nobody and stayed; the owner's table called a guest an annotator, in the crowd."""
+    new, port = new_context(tmp_path), free_port()
+    settings = replace(
+        new.settings, sign_in=SignIn.HUGGINGFACE, owner="olu", public_url=f"http://127.0.0.1:{port}",
+        oauth=OAuth("http://127.0.0.1:9", "client", "secret"),
+    )  # fmt: skip
+    context = replace(new, settings=settings)
+    import_study(context, OPERATOR, make_study(1))
+    pages = []
+    with Running(context, port=port):
+        for subject, name in (("1", "olu"), ("2", "bob"), ("3", "cal")):
+            _, token = sign_in_by_huggingface(context, Profile(subject, name))
+            visit = browser.new_context(viewport={"width": 1440, "height": 1000})
+            visit.set_default_timeout(20_000)
+            visit.add_cookies([{"name": COOKIE, "value": token, "url": settings.public_url}])
+            pages.append(visit.new_page())
+        owner, guest, _ = pages
+        guest.goto(f"{settings.public_url}/?task=demo")
+        guest.get_by_text("You are signed in as “bob”").wait_for()
+        guest.get_by_role("button", name="Sign out").wait_for()
+        owner.goto(f"{settings.public_url}/admin/?task=demo&tab=people")
+        row = owner.locator("#progress tr", has_text="bob")
+        row.get_by_text("guest").wait_for()
+        assert (
+            owner.locator("#people-address input, #people-address textarea")
+            .input_value()
+            .endswith("?task=demo")
+        )
+        owner.locator("#people-address").get_by_role("button", name="Copy").wait_for()
+        owner.click("#role-save")  # a stray click gives nobody access
+        owner.get_by_text("Choose a role first.").wait_for()
+        owner.click("#team-names input")
+        owner.get_by_role("option", name="olu").wait_for()
+        assert not owner.get_by_role("option", name="bob").count()  # nobody judges the share of a guest
+        owner.keyboard.press("Escape")
+        choose(owner, "role-name", "bob")
+        owner.locator("#role-role").get_by_label("annotator").check()
+        owner.click("#role-save")
+        row.get_by_text("team").wait_for()
+        guest.locator("#me").get_by_text("bob · annotator").wait_for()
+        for action in ("disable", "enable"):  # both act on the same person
+            owner.click(f"#account-{action}")
+            owner.get_by_text(f"The account of bob is {action}d.").wait_for()
+        for page in pages:
+            page.context.close()

@@ -75,6 +75,22 @@ def test_decisions_are_drafted_and_explained(page: Any, server: Running) -> None
     page.locator("#jobs").get_by_text(re.compile(r"explained all: \d+ drafted, ")).wait_for(timeout=60_000)
 
 
+def test_the_link_to_the_study_design_opens_and_marks_it(page: Any, server: Running) -> None:
+    open_prefill(page, server)
+    page.get_by_role("link", name="set it in the study design").click()
+    expect(page.locator("#design-more.is-named button.label-wrap.open")).to_be_in_viewport()
+
+
+def test_a_refused_start_says_so_beside_its_button(page: Any, server: Running) -> None:
+    open_prefill(page, server)
+    page.get_by_label("Run label").fill("small")
+    page.locator("#prefill-start").click()
+    page.locator("#jobs").get_by_text(re.compile(r"small: \d+ drafted, ")).wait_for(timeout=60_000)
+    page.get_by_label("Temperature").fill("0.5")
+    page.locator("#prefill-start").click()
+    expect(page.locator("#prefill-note [role=alert]")).to_contain_text("another label, under More settings")
+
+
 def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: Running) -> None:
     page.set_default_timeout(20_000)
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
@@ -101,7 +117,7 @@ def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: R
     assert question.inner_text().endswith("Score: <number>")
 
 
-def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(page: Any) -> None:
+def test_the_page_follows_a_run_and_shows_what_is_unscored(page: Any) -> None:
     with start_stub(reply=lambda body: "No idea at all.") as stub, TemporaryDirectory() as folder:
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
         context = new_context(Path(folder), **env)
@@ -116,27 +132,12 @@ def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(page: Any
             expect(row).to_contain_text("junkcoeval04")
             expect(row).not_to_contain_text("shown")  # nobody could review any of its drafts
             page.get_by_role("button", name="How scores were obtained").click()
-            table = page.locator("#rungs-answers")
-            table.get_by_text("4 drafts without a score").wait_for()
-            table.get_by_text("the model’s answer").first.click()
-            expect(table.locator("pre").first).to_contain_text("No idea at all.")
+            forms = page.locator("#rungs-forms")
+            expect(forms).to_contain_text("100% in no form; 100% after asking again")
             stub.reply = default_reply
             page.locator("#job-retry").click()
             expect(row).to_contain_text("junkcoeval40shown")
-            expect(page.locator("#rungs-rung input")).to_have_value("schema (4)")
-            table.get_by_text("4 drafts obtained by “schema”").wait_for()
-            unfold(page, "Archive a run")
-            field = page.locator("#run-typed textarea, #run-typed input").first
-            field.fill("no such run")
-            page.locator("#archive-run").click()
-            page.get_by_text("The task has no run “no such run”").wait_for()
-            field.fill("junk")
-            page.locator("#archive-run").click()
-            expect(row).to_have_count(0)
-            page.locator("#archived-runs input").click()
-            page.get_by_role("option", name="junk").click()
-            page.locator("#restore-run").click()
-            expect(row).to_contain_text("junkcoeval40")
+            expect(forms).to_contain_text("0% in no form; 0% after asking again; answers by schema: on.")
         context.store.close()
 
 
@@ -156,7 +157,7 @@ def test_a_stopped_run_without_drafts_is_not_shown_and_a_later_one_can_be(page: 
                 row.wait_for()
                 if name == "empty":
                     page.locator("#job-cancel").click()
-                    page.locator("#jobs").get_by_text("cancelled", exact=True).wait_for()
+                    page.locator("#jobs").get_by_text("cancelled", exact=True).first.wait_for()
                     continue
                 expect(row).to_contain_text("40shown" if name == "second" else "40")
             expect(page.locator("#runs tr", has_text="empty")).not_to_contain_text("shown")
@@ -167,7 +168,7 @@ def test_a_stopped_run_without_drafts_is_not_shown_and_a_later_one_can_be(page: 
         context.store.close()
 
 
-def test_drafts_are_filtered_by_how_their_scores_were_obtained(page: Any) -> None:
+def test_a_run_says_how_its_scores_were_obtained(page: Any) -> None:
     hostile = "<img src=x onerror=alert(1)> It is good. I would give it a 3."
 
     def reply(body: dict[str, Any]) -> str:
@@ -185,34 +186,23 @@ def test_drafts_are_filtered_by_how_their_scores_were_obtained(page: Any) -> Non
         with Running(context) as live:
             open_prefill(page, live)
             page.get_by_role("button", name="How scores were obtained").click()
-            run, rung, table = (page.locator(f"#rungs-{part}") for part in ("run", "rung", "answers"))
-            # the run with unscored drafts comes first, and of it the unscored ones
+            run, forms = page.locator("#rungs-run"), page.locator("#rungs-forms")
+            # the run with unscored drafts comes first
             expect(run.locator("input")).to_have_value("mixed")
-            expect(rung.locator("input")).to_have_value("unscored (2)")
-            table.get_by_text("2 drafts without a score").wait_for()
-            forms = page.locator("#rungs-forms")
             expect(forms).to_contain_text("50% in no form; 25% after asking again; answers by schema: off.")
-            rung.locator("input").click()
-            expect(page.get_by_role("option")).to_contain_text(
-                ["unscored (2)", "asked again (2)", "label (4)"]
-            )
-            page.get_by_role("option", name="asked again").click()
-            table.get_by_text("2 drafts obtained by “asked again”").wait_for()
-            expect(table.locator("tbody tr")).to_have_count(2)
-            expect(table.locator("tbody tr").first).to_contain_text("1a")
-            table.get_by_text("the model’s answer").first.click()
-            expect(table.locator("pre").first).to_contain_text(hostile)
-            expect(table.locator("img")).to_have_count(0)
             run.locator("input").click()
             page.get_by_role("option", name="first").click()
-            table.get_by_text("8 drafts from another tool").wait_for()
-            expect(rung.locator("input")).to_have_value("not from a model here (8)")
+            expect(forms).not_to_contain_text("in no form")
             # the data browser names the rung beside the score of the run that annotators see
             show_run(context, OPERATOR, "demo", "mixed")
             page.goto(f"{live.url}/admin/?task=demo&tab=data")
             page.locator("#data-instance input").click()
             page.get_by_role("option", name="1a").click()
-            expect(page.locator("#data-view")).to_contain_text("obtained by: asked again")
+            data = page.locator("#data-view")
+            expect(data).to_contain_text("obtained by: asked again")
+            data.get_by_text("the model's answer").first.click()
+            expect(data.locator("pre", has_text=hostile).first).to_be_visible()
+            expect(data.locator("img")).to_have_count(0)
 
 
 def test_an_owner_drafts_the_line_on_screen_and_no_other(page: Any) -> None:

@@ -114,6 +114,7 @@ def test_a_file_becomes_a_task_without_a_slug_and_its_further_columns_are_hidden
     page.locator("#import-file input[type=file]").set_input_files(path)
     page.locator("#import-note").get_by_text("3 rows").wait_for()
     expect(field(page, "import-name")).to_have_value("My answers")
+    expect(page.get_by_role("columnheader", name="For example")).to_be_visible()
     page.get_by_role("button", name="Show topic to judge and people").click()
     field(page, "import-description").fill("Answer a question of natural science.")
     page.get_by_role("button", name="Import", exact=True).click()
@@ -126,24 +127,26 @@ def test_a_file_becomes_a_task_without_a_slug_and_its_further_columns_are_hidden
     open_tab(page, "Tasks")
     expect(field(page, "task-description")).to_have_value("Answer a question of natural science.")
     expect(page.get_by_label("Who sees gold_score")).to_have_value("hidden")
+    expect(page.get_by_role("columnheader", name="For example")).to_have_count(0)  # Tasks has no examples
     expect(page.get_by_label("Who sees topic")).to_have_value("shown to judge and people")
     assert "task=my-answers" in page.url
+    # a share without the draft means nothing where nobody sees a draft
+    unfold(page, "Study design")
+    page.locator("#design-blind input[type=number]").fill("20")
+    page.get_by_role("button", name="Save design").click()
+    page.locator("#design-state").get_by_text("This study has no drafts").wait_for()
 
 
-def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: Running) -> None:
+def test_archive_and_restore_move_the_whole_page(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/admin/?task=demo")
+    add_task(page, "Second round")
     page.locator("#task-state").get_by_text("Progress").wait_for()
-    for part in ("More settings", "Study design", "Copy or archive"):
+    for part in ("More settings", "Study design", "Export or archive"):
         unfold(page, part)
     with page.expect_download() as outline:
         page.get_by_role("link", name="Download the study outline").click()
-    assert outline.value.suggested_filename == "demo-outline.zip"
-    field(page, "copy-name").fill("Second round")
-    page.get_by_role("button", name="Copy the set-up").click()
-    page.locator("#design-heading").get_by_text("of second-round").wait_for()
-    expect(field(page, "task-slug")).to_have_value("second-round")
-    page.locator("#task-state").get_by_text("0 instances imported").wait_for()
+    assert outline.value.suggested_filename == "second-round-outline.zip"
     field(page, "archive-typed").fill("second-round")
     page.get_by_role("button", name="Archive the task").click()
     # the first of the team's own takes its place, or, without one, the first example
@@ -258,11 +261,11 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
 def test_a_vote_on_the_next_version_is_opened_and_cancelled(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/?task=finished-example&tab=criteria")
-    page.get_by_role("button", name="Start a new version").click()
+    page.get_by_role("button", name="Vote on a new version").click()
     page.locator("#ballot-title").get_by_text("version 2").wait_for()
     page.get_by_role("button", name="Cancel this vote").click()
     page.locator("#cancel-box").get_by_text("Version 1 stays in use.").wait_for()
     page.get_by_role("button", name="Cancel the vote", exact=True).click()
     page.locator("#criteria-main").get_by_text("Final criteria · version 1").wait_for()
     expect(page.locator("#cancel-box")).to_be_hidden()
-    expect(page.get_by_role("button", name="Start a new version")).to_be_visible()
+    expect(page.get_by_role("button", name="Vote on a new version")).to_be_visible()

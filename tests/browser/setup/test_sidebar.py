@@ -9,10 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from coeval.domain import Origin, Proposal
-from coeval.usecases import criteria_rounds, tasks
+from coeval.domain import Criterion, Origin, Proposal, Study, Task
+from coeval.usecases import criteria_rounds
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.sessions import sign_in
+from coeval.usecases.study_import import import_study
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import OPENED, enter, settle, use_crowd
 from tests.support.serving.server import Running, new_context
@@ -58,8 +59,10 @@ def owner(page: Any, server: Running) -> Any:
 
 @pytest.fixture
 def slug(context: Context) -> str:
-    """A task of its own for every attempt, with the criteria of the finished example and no crowd."""
-    return tasks.copy_setup(context, OPERATOR, "finished-example", f"Try {time.monotonic_ns()}").slug
+    """A task of its own for every attempt, with a criterion and no crowd."""
+    task = Task(f"try-{time.monotonic_ns()}", "Try", "Answer the question.")
+    import_study(context, OPERATOR, Study(task, (), (Criterion("It is clear."),)))
+    return task.slug
 
 
 def tab(page: Any, name: str) -> Any:

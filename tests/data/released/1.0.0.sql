@@ -5,7 +5,7 @@ CREATE TABLE "_sqlite_migrations" (
    "name" TEXT,
    "applied_at" TEXT
 );
-INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T06:50:33.857Z');
+INSERT INTO "_sqlite_migrations" VALUES(1,'coeval','v1_schema','2026-11-27T12:46:14.762Z');
 CREATE TABLE account (
   annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
   kind TEXT NOT NULL CHECK (kind IN ('password', 'huggingface', 'prolific', 'mturk')),
@@ -40,7 +40,7 @@ CREATE TABLE annotator (
   uid TEXT NOT NULL DEFAULT '',
   import_batch INTEGER REFERENCES import_batch(id) -- the import in progress that added the person; deleted if it fails
 ) STRICT;
-INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T06:50:33.914Z','','af421acece68bcc7bfd3eb9422f4b02e',NULL);
+INSERT INTO "annotator" VALUES(1,'Olu','owner','2026-11-27T12:46:14.777Z','','9eca7795d883315c6614f528393f9831',NULL);
 CREATE TABLE answer_key (
   instance INTEGER NOT NULL REFERENCES instance(id),
   criterion INTEGER NOT NULL REFERENCES criterion(id),
@@ -89,7 +89,7 @@ CREATE TABLE assignment (
   PRIMARY KEY (annotator, task, position),
   UNIQUE (annotator, instance)
 ) STRICT;
-INSERT INTO "assignment" VALUES(1,1,1,4,'assisted','2026-11-27T06:50:33.940Z',NULL,'open',0,0);
+INSERT INTO "assignment" VALUES(1,1,1,4,'assisted','2026-11-27T12:46:14.795Z',NULL,'open',0,0);
 INSERT INTO "assignment" VALUES(1,1,2,1,NULL,NULL,NULL,'open',0,0);
 INSERT INTO "assignment" VALUES(1,1,3,3,NULL,NULL,NULL,'open',0,0);
 INSERT INTO "assignment" VALUES(1,1,4,2,NULL,NULL,NULL,'open',0,0);
@@ -158,7 +158,7 @@ CREATE TABLE criteria_set (
   established_by TEXT NOT NULL,
   UNIQUE (task, version)
 ) STRICT;
-INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T06:50:33.910Z','command line');
+INSERT INTO "criteria_set" VALUES(1,1,1,'2026-11-27T12:46:14.775Z','command line');
 CREATE TABLE criteria_set_member (
   criteria_set INTEGER NOT NULL REFERENCES criteria_set(id),
   position INTEGER NOT NULL,
@@ -233,14 +233,14 @@ CREATE TABLE draft (
   CHECK ((status = 'ok') = (score IS NOT NULL)),
   UNIQUE (run, instance, criterion, attempt)
 ) STRICT;
-INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
-INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
-INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
-INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
-INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
-INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
-INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
-INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T06:50:33.905Z','[]','');
+INSERT INTO "draft" VALUES(1,1,1,1,1,'ok',4.0,'','','[]','2026-11-27T12:46:14.773Z','[]','');
+INSERT INTO "draft" VALUES(2,1,1,2,1,'ok',4.0,'','','[]','2026-11-27T12:46:14.773Z','[]','');
+INSERT INTO "draft" VALUES(3,1,2,1,1,'ok',4.0,'','','[]','2026-11-27T12:46:14.773Z','[]','');
+INSERT INTO "draft" VALUES(4,1,2,2,1,'ok',4.0,'','','[]','2026-11-27T12:46:14.773Z','[]','');
+INSERT INTO "draft" VALUES(5,1,3,1,1,'ok',4.0,'','','[]','2026-11-27T12:46:14.773Z','[]','');
+INSERT INTO "draft" VALUES(6,1,3,2,1,'ok',4.0,'','','[]','2026-11-27T12:46:14.773Z','[]','');
+INSERT INTO "draft" VALUES(7,1,4,1,1,'ok',4.0,'','','[]','2026-11-27T12:46:14.773Z','[]','');
+INSERT INTO "draft" VALUES(8,1,4,2,1,'ok',4.0,'','','[]','2026-11-27T12:46:14.773Z','[]','');
 CREATE TABLE draft_row (
   id INTEGER PRIMARY KEY,
   draft INTEGER NOT NULL REFERENCES draft(id),
@@ -332,7 +332,7 @@ CREATE TABLE import_batch (
   started_at TEXT NOT NULL,
   finished_at TEXT
 ) STRICT;
-INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T06:50:33.867Z','2026-11-27T06:50:33.911Z');
+INSERT INTO "import_batch" VALUES(1,'demo',NULL,'command line','2026-11-27T12:46:14.769Z','2026-11-27T12:46:14.776Z');
 CREATE TABLE instance (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
@@ -403,7 +403,7 @@ CREATE TABLE lineage (
   sign_in TEXT NOT NULL, -- the kind of sign-in that opened its sessions
   uid_key TEXT NOT NULL -- the secret that makes people's uids: a lost sign-up that is repeated gets the same uid
 ) STRICT;
-INSERT INTO "lineage" VALUES('a73dd484c702d902',0,'','f3f5228933d52b3f042e2e79a1c5d12ec7456ebf9018852056d7668f0e9dfd6b');
+INSERT INTO "lineage" VALUES('25e647ae771ee715',0,'','2f0c55bb51f87269a3553457593ec45a36f8f994e40bdf9a5b8818404a3697d4');
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY,
   annotator INTEGER NOT NULL REFERENCES annotator(id),
@@ -437,7 +437,7 @@ CREATE TABLE proposal (
   text TEXT NOT NULL,
   origin TEXT NOT NULL CHECK (origin IN ('llm', 'human')),
   criterion INTEGER REFERENCES criterion(id), -- the criterion of an earlier version that it repeats word for word
-  note TEXT NOT NULL DEFAULT '', -- the origin of the proposal, such as the instance that prompted it
+  note TEXT NOT NULL DEFAULT '', -- the origin of the proposal, such as a judge
   UNIQUE (ballot_round, position)
 ) STRICT;
 CREATE TABLE quote (
@@ -530,7 +530,7 @@ CREATE TABLE run (
   base INTEGER REFERENCES run(id), -- the run that people corrected and that this run repeats with examples
   UNIQUE (task, label)
 ) STRICT;
-INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T06:50:33.889Z','[]',NULL);
+INSERT INTO "run" VALUES(1,1,1,'imported','test-model','','{}','first',1,'2026-11-27T12:46:14.772Z','[]',NULL);
 CREATE TABLE server_setting (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
@@ -545,7 +545,7 @@ CREATE TABLE session (
   expires_at TEXT NOT NULL,
   revoked_at TEXT
 ) STRICT;
-INSERT INTO "session" VALUES('17ef3eccd0f5bdc95adcbad3f5444ffb3274f9955bca62e0302b5e91998b4b74',1,'2026-11-27T06:50:33.915Z','2026-12-27T06:50:33.915Z',NULL);
+INSERT INTO "session" VALUES('bca90ddfd1ffefd9a98fa45cd6b6de204fcba15fd47302126b7fbff6cfb0d0ed',1,'2026-11-27T12:46:14.778Z','2026-12-27T12:46:14.778Z',NULL);
 CREATE TABLE submission (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE, -- the browser's key for one confirm, so that a save that is sent twice is stored once
@@ -567,7 +567,7 @@ CREATE TABLE submission (
   CHECK (shown_score IS NULL OR arm <> 'blind'),
   UNIQUE (annotator, instance, criterion, revision)
 ) STRICT;
-INSERT INTO "submission" VALUES(1,'ecbb5bbb-ad50-4c12-a1fe-798bb97d138b',1,4,1,1,7,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T06:50:33.946Z',NULL,NULL);
+INSERT INTO "submission" VALUES(1,'7b3404a3-f7d4-4f4a-a9e9-c07b5ec66b20',1,4,1,1,7,'assisted',4.0,4.0,NULL,0,NULL,'2026-11-27T12:46:14.797Z',NULL,NULL);
 CREATE TABLE submission_row (
   submission INTEGER NOT NULL REFERENCES submission(id),
   position INTEGER NOT NULL,
@@ -582,14 +582,6 @@ INSERT INTO "submission_row" VALUES(1,0,25,'conclusion','approve','','');
 INSERT INTO "submission_row" VALUES(1,1,26,'score','approve','','');
 INSERT INTO "submission_row" VALUES(1,2,27,'evidence','approve','','');
 INSERT INTO "submission_row" VALUES(1,3,28,'evidence','approve','','');
-CREATE TABLE suggestion (
-  id INTEGER PRIMARY KEY,
-  task INTEGER NOT NULL REFERENCES task(id),
-  annotator INTEGER NOT NULL REFERENCES annotator(id),
-  instance INTEGER NOT NULL REFERENCES instance(id),
-  text TEXT NOT NULL,
-  suggested_at TEXT NOT NULL
-) STRICT;
 CREATE TABLE task (
   id INTEGER PRIMARY KEY,
   slug TEXT NOT NULL UNIQUE,
@@ -613,8 +605,6 @@ CREATE TABLE task (
   idle_seconds INTEGER NOT NULL DEFAULT 60 CHECK (idle_seconds BETWEEN 10 AND 3600),
   display TEXT NOT NULL DEFAULT 'plain' CHECK (display IN ('plain', 'markdown')),
   hide_systems INTEGER NOT NULL DEFAULT 1 CHECK (hide_systems IN (0, 1)), -- 1: annotators do not see the systems
-  -- 1: an instance that needs its draft waits for it
-  wait_for_drafts INTEGER NOT NULL DEFAULT 0 CHECK (wait_for_drafts IN (0, 1)),
   -- what annotators see first: one criterion at a time, or all criteria on one sheet
   layout TEXT NOT NULL DEFAULT 'one' CHECK (layout IN ('one', 'all')),
   -- 1: the input is above the output even where both texts do not fit on the screen
@@ -626,11 +616,10 @@ CREATE TABLE task (
   reasons_share REAL NOT NULL DEFAULT 0 CHECK (reasons_share >= 0),
   tools TEXT NOT NULL DEFAULT '' -- ids of the tools that an owner turned on, separated by spaces
 ) STRICT;
-INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','cebf845c710e5d76c3c086db5e25527e',0.0,'2026-11-27T06:50:33.868Z',0.0,0.0,60,'plain',1,0,'one',0,'en',0.0,0.0,'');
+INSERT INTO "task" VALUES(1,'demo','A task','Answer the question.','Input','Output','',1,5,'','5edd7541b67aee0ff60b494e1ad752e2',0.0,'2026-11-27T12:46:14.769Z',0.0,0.0,60,'plain',1,'one',0,'en',0.0,0.0,'');
 CREATE TABLE task_change (
   id INTEGER PRIMARY KEY,
   task INTEGER NOT NULL REFERENCES task(id),
-  run INTEGER REFERENCES run(id),
   ballot_round INTEGER REFERENCES ballot_round(id),
   aside INTEGER CHECK (aside IN (0, 1)),
   design_json TEXT,
@@ -639,7 +628,7 @@ CREATE TABLE task_change (
   changed_at TEXT NOT NULL,
   CHECK (CASE WHEN aside IS NULL THEN 0 ELSE 1 END + CASE WHEN design_json IS NULL THEN 0 ELSE 1 END
     + CASE WHEN stopping_json IS NULL THEN 0 ELSE 1 END = 1),
-  CHECK (aside IS NOT NULL OR (run IS NULL AND ballot_round IS NULL))
+  CHECK (aside IS NOT NULL OR ballot_round IS NULL)
 ) STRICT;
 CREATE TABLE task_source (
   id INTEGER PRIMARY KEY,
@@ -701,15 +690,11 @@ CREATE UNIQUE INDEX disabling_now ON disabling(annotator) WHERE enabled_at IS NU
 CREATE INDEX disabling_by_annotator ON disabling(annotator);
 CREATE INDEX server_setting_newest ON server_setting(name, id);
 CREATE INDEX task_change_task ON task_change(task, id);
-CREATE INDEX task_change_run ON task_change(run, id) WHERE run IS NOT NULL;
 CREATE INDEX task_change_round ON task_change(ballot_round, id) WHERE ballot_round IS NOT NULL;
 CREATE VIEW archived_task AS
-  SELECT c.task FROM task_change c WHERE c.aside = 1 AND c.run IS NULL AND c.ballot_round IS NULL AND NOT EXISTS (
-    SELECT 1 FROM task_change later WHERE later.task = c.task AND later.aside IS NOT NULL AND later.run IS NULL
+  SELECT c.task FROM task_change c WHERE c.aside = 1 AND c.ballot_round IS NULL AND NOT EXISTS (
+    SELECT 1 FROM task_change later WHERE later.task = c.task AND later.aside IS NOT NULL
       AND later.ballot_round IS NULL AND later.id > c.id);
-CREATE VIEW archived_run AS
-  SELECT c.run FROM task_change c WHERE c.aside = 1 AND c.run IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM task_change later WHERE later.run = c.run AND later.id > c.id);
 CREATE VIEW cancelled_round AS
   SELECT c.ballot_round FROM task_change c WHERE c.aside = 1 AND c.ballot_round IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM task_change later WHERE later.ballot_round = c.ballot_round AND later.id > c.id);
@@ -728,9 +713,6 @@ CREATE VIEW current_ballot AS
     SELECT 1 FROM ballot later WHERE later.ballot_round = b.ballot_round
       AND later.annotator = b.annotator AND later.revision > b.revision);
 CREATE INDEX vote_by_proposal ON vote(proposal) WHERE proposal IS NOT NULL;
-CREATE INDEX suggestion_task ON suggestion(task, id);
-CREATE INDEX suggestion_by_annotator ON suggestion(annotator);
-CREATE INDEX suggestion_by_instance ON suggestion(instance);
 CREATE INDEX run_by_base ON run(base) WHERE base IS NOT NULL;
 CREATE UNIQUE INDEX run_shown ON run(task) WHERE shown = 1;
 CREATE INDEX run_by_criteria_set ON run(criteria_set) WHERE criteria_set IS NOT NULL;

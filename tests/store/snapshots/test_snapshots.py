@@ -374,6 +374,16 @@ def test_a_data_set_that_is_not_there_is_created_by_order_only(settings: Setting
     assert hub.exists and hub.private
 
 
+def test_an_empty_data_set_of_the_owners_needs_no_order(settings: Settings, hub: HubStub) -> None:
+    """A Space has no command line: its first start fills the empty data set that its owner named."""
+    hub.exists = True
+    store, keeper = opened(hub_settings(settings, hub))
+    add_task(store, "one")
+    keeper.take()
+    kill(hub_settings(settings, hub), store)
+    assert slugs(opened(hub_settings(settings, hub))[0]) == ["one"]
+
+
 def test_starting_empty_leaves_what_is_there_and_the_next_start_asks(settings: Settings) -> None:
     store, keeper = opened(settings)
     add_task(store, "one")

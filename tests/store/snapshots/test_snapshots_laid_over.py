@@ -49,7 +49,7 @@ def ship_while(
     import_study(context, OPERATOR, study)
     person = sign_in(context, "Ana")[0]
     submit(context, person, "demo", sent(get_step(context, person, "demo"), "the newest"))
-    count = replication.get_last_submission
+    count = replication.get_newest
     seen: list[int] = []
 
     def count_and_go_on(db: Any) -> int:
@@ -59,7 +59,7 @@ def ship_while(
         return seen[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(replication, "get_last_submission", count_and_go_on)
+        patch.setattr(replication, "get_newest", count_and_go_on)
         keeper.take()
     kill(settings, keeper.store)
     return opened(settings)[0]
@@ -86,7 +86,7 @@ def test_a_sound_state_is_taken_also_where_it_holds_less_than_was_said(
     _, keeper = opened(settings)
     keeper.take()
     import_study(Context(keeper.store, settings), OPERATOR, study)
-    monkeypatch.setattr(replication, "get_last_submission", lambda db: 1_000_000)
+    monkeypatch.setattr(replication, "get_newest", lambda db: 1_000_000)
     keeper.take()
     kill(settings, keeper.store)
     again = opened(settings)[0]

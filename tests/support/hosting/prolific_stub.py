@@ -71,9 +71,6 @@ class ProlificStub:
         assert fault in FAULTS
         self._faults += [(part, fault)] * times
 
-    def heal(self) -> None:
-        self._faults.clear()
-
     def join(self, study: str, submission: str, worker: str, *, minutes: float = 10) -> None:
         """Somebody did the study and entered its code."""
         self.studies[study]["places_taken"] += 1

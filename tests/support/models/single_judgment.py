@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from coeval.domain import Ask, Criterion, ImportedDraft, Instance, Task
-from coeval.llm.assistants import Assistant
+from coeval.extensions.fusion.assistants import Assistant
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.protocols.protocol import Brief, Item, Judgment, Questions, build_protocol
 

@@ -40,15 +40,16 @@ class Newcomer:
         self._type("the name", self.page.get_by_label("Your name"), "Noor")
         self._press("Enter")
 
-    def bring_data(self) -> None:
-        """Import the file as a new task, with its description and criteria, and go on to judge it."""
+    def bring_data(self, texts: bool = True) -> None:
+        """Import the file as a new task, with its description and criteria if ``texts``, and go on to judge it."""
         page = self.page
         page.locator("#import-description textarea").wait_for()
         page.locator("#import-file input[type=file]").set_input_files(self.file)
         self.actions.append("choose the file")
         page.locator("#import-note").get_by_text("3 rows").wait_for()
-        self._type("the description", page.locator("#import-description textarea"), DESCRIPTION)
-        self._type("the criteria", page.locator("#import-criteria textarea"), CRITERIA)
+        if texts:
+            self._type("the description", page.locator("#import-description textarea"), DESCRIPTION)
+            self._type("the criteria", page.locator("#import-criteria textarea"), CRITERIA)
         self._click("Import and judge", page.get_by_role("button", name="Import and judge"))
 
     def judge(self) -> None:
@@ -57,7 +58,6 @@ class Newcomer:
         page.locator(".wb[data-state=step]").wait_for()
         self._press("4")
         self._press("Control+Enter")
-        page.locator(".wb-chip[aria-current]", has_text="2").wait_for()
 
     def wait_saved(self, context: Context) -> list[dict[str, str]]:
         """The rows of the export's scores, once there is one."""

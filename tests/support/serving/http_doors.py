@@ -173,7 +173,6 @@ SCRUTINY: dict[str, tuple[str, str, Callable[[World, str], dict[str, Any]]]] = {
     "submit": ("POST", "submissions", body_of),
     "submit_sheet": ("POST", "sheets", body_of),
     "mark_instance": ("POST", "marks", lambda world, who: {"flagged": True}),
-    "suggest_criterion": ("POST", "suggestions", lambda world, who: {"text": "Be brief."}),
 }
 
 
@@ -465,7 +464,6 @@ def criteria_tab() -> list[Door]:
                 "criteria_sets.list_drafted",
             )
         ),
-        Door("usecases.criteria_sets.list_suggestions", event(MAIN, "criteria", "select"), part=True),
         Door("usecases.criteria_rounds.get_round", at("GET", "/api/criteria/{task}/ballot", "voting")),
         Door("usecases.tasks.get_revision", at("GET", "/api/revision/{task}")),
         Door(
@@ -526,21 +524,13 @@ def setup_tasks() -> list[Door]:
         ),
         Door("usecases.study_import.list_sources", setup("import", "select"), EITHER, EITHER),
         Door("usecases.tasks.list_archived", setup("task-picker", "change", out="archive-offer", pick=False), OWN, OWN),
-        Door("usecases.tasks.copy_setup", setup("copy-task", put=fixed(copy_name="A copy"))),
         Door("usecases.tasks.archive_task", setup("archive-task", put=short_name)),
         Door("usecases.tasks.restore_task", setup("restore-task", before=[PICKED], put=fixed(archived="away"),
                                                 pick=False), OWN, OWN),
         Door("usecases.scrutiny.policies.get_team", setup("people", "select")),
         Door("usecases.scrutiny.policies.set_team", setup("team-save", put=fixed(team_each=0, team_names=[]))),
-        Door("usecases.tasks.list_archived_runs", setup("prefill", "select", out="runs")),
-        Door("usecases.tasks.archive_run", setup("archive-run", put=fixed(run_typed="queued"))),
-        Door("usecases.tasks.restore_run", setup("restore-run", first=("prefill",), put=fixed(archived_runs="old"))),
-        *(Door(f"usecases.drafting.execution.{name}", setup("rungs-run", "input", first=("prefill",), pick=False,
-                                                            put=fixed(rungs_run="fused")), OWN, OWN)
-          for name in ("count_by_rung", "describe_forms")),
-        Door("usecases.drafting.execution.list_by_rung", setup("rungs-rung", "input", first=("prefill",), pick=False,
-                                                          put=fixed(rungs_run="fused", rungs_rung="unscored")),
-             OWN, OWN),
+        Door("usecases.drafting.execution.describe_forms", setup("rungs-run", "input", first=("prefill",), pick=False,
+                                                            put=fixed(rungs_run="fused")), OWN, OWN),
         *(Door(f"usecases.scrutiny.review.{name}", setup("data", "select"))
           for name in ("list_instances", "list_systems")),
         Door("usecases.scrutiny.review.list_instances", setup("data-only", "input", first=("data",))),
@@ -554,15 +544,15 @@ def setup_tasks() -> list[Door]:
                                                                pick=False)),
         Door("usecases.scrutiny.review.list_messages", setup("review", "select")),
         Door("usecases.scrutiny.review.answer_message", answer, EITHER, ALL, says="was removed or changed"),
-        Door("usecases.scrutiny.review.count_open_messages", event(MAIN, "task-picker", "change", out="me"), part=True),
-        Door("usecases.scrutiny.review.list_answers", event(MAIN, "task-picker", "change", out="me")),
+        Door("usecases.scrutiny.review.count_open_messages", event(MAIN, "follow-page", "submit", out="me"), part=True),
+        Door("usecases.scrutiny.review.list_answers", event(MAIN, "follow-page", "submit", out="me")),
         *(Door(f"usecases.planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),
         Door("usecases.planning.get_planning", setup("plan-work", first=("plan",))),
-        Door("usecases.tasks.list_tools", event(MAIN, "task-picker", "change", out="me"), part=True),
+        Door("usecases.tasks.list_tools", event(MAIN, "follow-page", "submit", out="me"), part=True),
         Door("usecases.tasks.set_tool", setup("tool-plan", "input", first=("tools",), put=fixed(tool_plan=True))),
         Door("usecases.planning.has_rule", setup("tools", "select"), part=True),
         Door("extensions.labelling.design.has_design", setup("tools", "select"), part=True),
-        Door("extensions.judge.seal.has_seal", event(MAIN, "task-picker", "change", out="me"), part=True),
+        Door("extensions.judge.seal.has_seal", event(MAIN, "follow-page", "submit", out="me"), part=True),
         Door("extensions.labelling.design.get_labelling", setup("labelling", "select")),
         Door("extensions.labelling.design.make_design", setup("labelling-draw", first=("labelling",), put=fixed(
             labelling_kind="uniform", labelling_labels=1))),
@@ -619,11 +609,11 @@ def setup_prefill() -> list[Door]:
                        "usecases.drafting.model_requests.suggest_decisions")),
         *(Door(name, setup("prefill", "select"))
           for name in ("usecases.drafting.jobs.list_jobs", "usecases.drafting.model_requests.list_steps",
-                       "usecases.drafting.assistants.list_assistant_names")),
+                       "extensions.fusion.assistant_choice.list_assistant_names")),
         Door("usecases.drafting.model_requests.list_steps", setup("steps-criterion", "input", put=steps, **opened)),
         Door("usecases.drafting.model_requests.save_steps", setup("save-steps", put=steps, pick=False, **opened)),
         Door("usecases.drafting.model_requests.draft_steps", setup("Draft missing steps", **opened), says=NO_MODEL),
-        Door("usecases.drafting.model_requests.draft_plan", setup("draft-plan", **opened), says=NO_MODEL),
+        Door("extensions.fusion.assistant_choice.draft_plan", setup("draft-plan", **opened), says=NO_MODEL),
     ]  # fmt: skip
 
 
@@ -714,6 +704,8 @@ def setup_crowd() -> list[Door]:
             Door("usecases.crowd.plans.set_state", setup(f"crowd-{state}-yes", **planned))
             for state in ("running", "paused", "closed")
         ),
+        Door("usecases.crowd.exams.export_keys", setup("crowd", "select", task="joined"), part=True),
+        Door("usecases.crowd.exams.has_keys", setup("tools", "select"), part=True),
         Door("usecases.crowd.exams.set_keys", setup("crowd-keys-save", first=("crowd",), put=KEYS)),
         Door("usecases.crowd.overview.get_overview", setup("crowd", "select", task="joined"), part=True),
         Door("usecases.crowd.overview.list_reviews", setup("crowd", "select", task="joined"), part=True),

@@ -72,7 +72,6 @@ SIGNED_IN = ("owner", "researcher", "annotator", "guest")
 WHO = (*SIGNED_IN, "nobody")
 OTHER, NONE = "-others", "nowhere"
 POLITE = "The reply is polite and correct."
-"""A criterion that asks for two things: there is a finding, with a suggestion, about it."""
 STANDINGS = {
     "joined": Standing.CONSENTED,
     "warned": Standing.WARNED,
@@ -127,7 +126,6 @@ class World:
     def _fill(self) -> None:
         for suffix in ("", OTHER):
             _import(self.context, "demo" + suffix)
-            self._suggest("annotator" if not suffix else "other", "demo" + suffix)
             settings = RunSettings(model="test-model", label="queued")
             start_job(self.context, OPERATOR, "demo" + suffix, settings)
             self._fuse("demo" + suffix)
@@ -147,13 +145,8 @@ class World:
                 )
         self._enrol()
 
-    def _suggest(self, who: str, slug: str) -> None:
-        step = steps.get_step(self.context, self.people[who], slug)
-        assert step.instance is not None
-        steps.suggest_criterion(self.context, self.people[who], slug, step.instance.id, "Be kind.")
-
     def _fuse(self, slug: str) -> None:
-        """A run that followed an assistant and has an unscored draft, and one that was put away."""
+        """A run that followed an assistant and has an unscored draft."""
         with self.context.store.write() as db:
             task = tasks.get_task(db, slug)
             assert task is not None
@@ -165,8 +158,6 @@ class World:
             assert current is not None
             unread = Draft(instance.id, current.criteria[0].id, None, status=DraftStatus.UNSCORED, raw="Hm.")
             drafts_module.record_draft(db, fused.id, unread)
-            old = drafts_module.add_run(db, task.id, Run("score-only", "m", "old"), None)
-            tasks.record_run_archive(db, old.id, OPERATOR.name, archived=True)
 
     def _open_vote(self, slug: str) -> None:
         study = replace(make_study(), task=Task(slug, slug, "Answer the question."), criteria=(), runs=())

@@ -89,7 +89,6 @@ def fill_everything(context: Context, frozen: Clock) -> list[tuple[Person, str]]
             shown = steps.get_step(context, person, "demo", Where(Filter.ALL, position=1)).instance
             assert shown
             steps.mark_instance(context, person, "demo", shown.id, flagged=True, comment="Look here.")
-            steps.suggest_criterion(context, person, "demo", shown.id, "Name the sources.")
     _decide_and_vote(context, owner, [person for person, _ in people])
     return people
 

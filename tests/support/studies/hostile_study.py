@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import cycle
 
@@ -28,10 +27,9 @@ from coeval.domain import (
     Task,
     Vote,
 )
-from coeval.errors import CoevalError
+from coeval.folded_text import BLANKS
 from coeval.rules.arms import Design, Display
 from coeval.rules.evaluation_rows import AddedRow, Sent, SentRow
-from coeval.rules.names import BLANKS
 from coeval.store.queries import jobs
 from coeval.store.queries import tasks as task_store
 from coeval.usecases.access import Context
@@ -43,7 +41,6 @@ from coeval.usecases.scrutiny.steps import (
     get_step,
     mark_instance,
     submit,
-    suggest_criterion,
 )
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -132,8 +129,6 @@ def _work(context: Context, person: Person, texts: tuple[str, ...], score: float
     step = get_step(context, person, SLUG)
     assert step.instance
     mark_instance(context, person, SLUG, step.instance.id, flagged=True, comment="\n".join(texts))
-    with suppress(CoevalError):
-        suggest_criterion(context, person, SLUG, step.instance.id, " ".join(texts[person.id :: 20]))
     for criterion in step.criteria[:2]:
         at = get_step(context, person, SLUG, Where(instance=step.instance.id, criterion=criterion.id))
         submit(context, person, SLUG, _sent(at, f"key-{person.id}-{criterion.id}-000", texts, score))

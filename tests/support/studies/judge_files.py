@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from coeval.domain import Criterion, Scale, Task
 from coeval.extensions.judge.model.file_schema import (
@@ -48,12 +44,3 @@ def make_judge(
         "judges": tuple(askings),
     }
     return JudgeFile(**values | parts)
-
-
-def make_key(folder: Path, name: str = "key") -> Path:
-    """A new key as OpenSSH keeps it, with its public half beside it."""
-    private, path = Ed25519PrivateKey.generate(), folder / name
-    path.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
-    public = private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
-    (folder / f"{name}.pub").write_bytes(public + b" me@here\n")
-    return path

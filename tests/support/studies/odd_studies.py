@@ -25,8 +25,8 @@ from coeval.domain import (
     Study,
     Task,
 )
+from coeval.folded_text import compose
 from coeval.llm.reading.quotes import find_quotes
-from coeval.rules.names import compose
 
 ODD = (
     "NA", "null", "007", "1e5", "TRUE", "=1+1", "-", "a,b;c\t\"d\" 'e'", "one\ntwo\r\nthree\rfour", "  blanks  ",

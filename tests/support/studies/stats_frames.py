@@ -53,7 +53,7 @@ def make_frames(
         scales=dict.fromkeys(criteria, scale),
         instances=instances[list(INSTANCE_COLUMNS)],
         scores=scored,
-        actions=_filled(list(actions), ACTION_COLUMNS, {"criterion": "clear", "arm": "assisted", "n": 1}),
+        actions=_filled(list(actions), ACTION_COLUMNS, {"arm": "assisted", "n": 1}),
         drafts=drafted,
     )
 

@@ -19,7 +19,7 @@ from coeval.extensions.judge.learning.learn import Wishes
 
 TRUE, BRIEF = "Be true.", "Be brief."
 SURE, UNSURE = (0.01, 0.01, 0.96, 0.01, 0.01), (0.2, 0.2, 0.2, 0.2, 0.2)
-THRESHOLD = Wishes(jury=False, calibration=False, agreement=0.8, coverage=0.6)
+THRESHOLD = Wishes(jury=False, calibration=False)
 SCORED = 40
 
 

@@ -22,7 +22,7 @@ INSTANCES = "text_id,input,output\na,in,out\n"
 def load(folder: Path, judge: str = JUDGE, people: str = PEOPLE) -> Study:
     for name, text in (("judge.csv", judge), ("people.csv", people), ("instances.csv", INSTANCES)):
         (folder / name).write_text(text)
-    return load_study(folder, slug="t", format="ratings-csv")
+    return load_study(folder, slug="t")
 
 
 def test_columns_become_ratings(tmp_path: Path) -> None:
@@ -36,6 +36,23 @@ def test_columns_become_ratings(tmp_path: Path) -> None:
     assert run.run.label == "judge" and [d.score for d in run.drafts] == [1.5, None]
     assert json.loads(run.drafts[0].raw) == {"1": 0.5, "2": 0.5, "3": 0.0} and run.drafts[1].raw == ""
     assert any("without a score, left out: 1" in note for note in study.notes)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "xlsx", "parquet"])
+def test_tables_of_every_kind_become_ratings(tmp_path: Path, kind: str) -> None:
+    """The judge's JSON Lines beside people's long table were left out without a word."""
+    people = pd.DataFrame({"text_id": ["a"], "Q": ["Q0"], "annotator_id": ["P1"], "score": [3]})
+    judge = pd.DataFrame({"text_id": ["a"], "Q": ["Q0"], "p1": [0.5], "p2": [0.5], "p3": [0.0]})
+    (tmp_path / "instances.csv").write_text(INSTANCES)
+    for name, table in (("people", people), ("judge", judge)):
+        path = tmp_path / f"{name}.{kind}"
+        if kind == "jsonl":
+            table.to_json(path, orient="records", lines=True)
+        else:
+            (table.to_excel if kind == "xlsx" else table.to_parquet)(path, index=False)
+    study = load_study(tmp_path, slug="t", mapping={"criterion": "Q"})
+    assert [draft.score for run in study.runs for draft in run.drafts] == [1.5]
+    assert [submission.score for submission in study.submissions] == [3]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +77,7 @@ def test_llm_rubric_imports_with_its_dialogues(tmp_path: Path, shared_data: Path
     for name in ("people_real", "judge_real"):
         table = pd.read_csv(folder / f"{name}.tsv", sep="\t", dtype=str)
         table[table["text_id"].isin(ids)].to_csv(tmp_path / f"{name}.tsv", sep="\t", index=False)
-    study = load_study(tmp_path, slug="rubric", format="ratings-csv")
+    study = load_study(tmp_path, slug="rubric")
     people = pd.read_csv(tmp_path / "people_real.tsv", sep="\t")
     assert len(study.instances) == 60 == len({i.document for i in study.instances})
     assert all(len(read_chat(i.input)) >= 2 for i in study.instances)

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from coeval.domain import Criterion, Scale, Task
+from coeval.domain import Answer, Criterion, Scale, Task
 from coeval.errors import InputError, UnreadableAnswerError
 from coeval.extensions.judge.learning.examples import Correction
 from coeval.extensions.judge.learning.wording import (
@@ -69,6 +69,9 @@ def test_a_wording_is_asked_for_by_schema_within_a_limit_and_once_more() -> None
     (first, _), (second, _) = ask.history
     assert first.max_tokens == second.max_tokens == 90 and first.schema and second.schema
     assert [message.role for message in second.messages] == ["user", "assistant", "user"]
+    declined = FakeAsk(Answer(answer("Use few words."), "content_filter"))
+    with pytest.raises(UnreadableAnswerError, match="the model declined to answer"):
+        asyncio.run(propose_wording(declined, TASK, BRIEF, CORRECTIONS, OPTIONS))
     with pytest.raises(UnreadableAnswerError, match="asked twice.*it has no wording of the criterion"):
         asyncio.run(propose_wording(FakeAsk("No.", "No."), TASK, BRIEF, CORRECTIONS, OPTIONS))
 

@@ -119,7 +119,7 @@ def test_a_judge_that_errs_otherwise_on_each_system_widens_the_interval(shift: f
         f = np.clip(np.rint(y + level[system] + rng.normal(0, 0.5, 240)), 1, 5)
         rest, new = system > 0, system == 0
         found = corrected_mean(y[rest], f[rest], f[new], POINTS, replicates=100)
-        carrying = check_carrying(y[rest], f[rest], system[rest], POINTS, replicates=60)
+        carrying = check_carrying(y[rest], f[rest], system[rest], POINTS)
         assert carrying is not None and carrying.systems == 7
         wide = widen(found, carrying, 1.0, 5.0)
         hits.append(wide.ci_low <= y[new].mean() <= wide.ci_high)

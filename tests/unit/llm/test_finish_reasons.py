@@ -7,9 +7,11 @@ import json
 
 import pytest
 
-from coeval.domain import Answer, Criterion, Guide, Instance, Scale, Task
+from coeval.domain import Criterion, Guide, Instance, Scale, Task
+from coeval.errors import UnreadableAnswerError
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.prompting.template_files import JudgeOptions
+from coeval.llm.proposals import draft_criteria, draft_steps
 from coeval.llm.protocols.protocol import Judgment
 from tests.support.models.fake_ask import FakeAsk
 from tests.support.models.single_judgment import judge_all
@@ -21,11 +23,12 @@ CRITERIA = [
 ]
 INSTANCE = Instance("7", "Why is the sky blue?", "Blue light bends most. So it spreads.")
 
-CUT = ("length", "content_filter", "max_tokens", "error", "refusal", "")
+CUT = ("length", "max_tokens", "error", "")
+DECLINED = ("content_filter", "refusal", "CONTENT_FILTER")
 
 
 def judged(text: str, finish: str, protocol: str, criteria: list[Criterion], **options: int) -> Judgment:
-    answer = Answer(text, finish_reason=finish)
+    answer = parse_completion(body(text, finish_reason=finish))
     ask = FakeAsk(answer, answer)
     return asyncio.run(
         judge_all(ask, TASK, criteria, INSTANCE, JudgeOptions("m", protocol, samples=1, **options))
@@ -58,9 +61,38 @@ def test_of_any_other_answer_only_complete_statements_are_drafts(finish: str) ->
         assert (draft.score is None) == bool(draft.reason)
 
 
+@pytest.mark.parametrize("finish", DECLINED)
+@pytest.mark.parametrize(
+    ("text", "protocol"),
+    [
+        (json.dumps({"conclusion": "Fine.", "score": 4, "evidence": []}), "coeval"),
+        ("Rating: 4\nRationale: It is\n", "rate-explain"),
+        ("[1] Score: 4\n[2] Score: 3\n", "fusion"),
+    ],
+)
+def test_a_declined_answer_is_no_draft_whatever_it_says(finish: str, text: str, protocol: str) -> None:
+    for draft in judged(text, finish, protocol, CRITERIA[:1]).drafts.values():
+        assert draft.score is None and "the model declined to answer" in draft.reason and draft.raw == text
+
+
+@pytest.mark.parametrize("finish", DECLINED)
+def test_a_declined_answer_proposes_nothing(finish: str) -> None:
+    for name, draft in (
+        ("criteria", lambda ask: draft_criteria(ask, TASK, JudgeOptions("m"))),
+        ("steps", lambda ask: draft_steps(ask, TASK, CRITERIA[1], "m")),
+    ):
+        ask = FakeAsk(
+            parse_completion(body(json.dumps({name: ["Be kind.", "Be clear."]}), finish_reason=finish))
+        )
+        with pytest.raises(UnreadableAnswerError, match="the model declined to answer"):
+            asyncio.run(draft(ask))
+
+
 def test_the_reason_names_how_the_answer_ended() -> None:
     said = {
-        "length": "cut off at the token limit",
+        "length": "cut off at the token limit. Allow more tokens",
+        "LENGTH": "cut off at the token limit. Allow more tokens",
+        "max_tokens": "cut off at the token limit. Allow more tokens",
         "content_filter": "the model declined to answer",
         "": "gave no finish reason",
         "abort": "the finish reason “abort”",
@@ -100,8 +132,8 @@ def test_an_example_in_the_guide_is_no_verdict_where_a_server_repeats_it() -> No
     assert scores(judged(f"{ask.words()}\nScore: 4", "stop", "free-text", [criterion])) == [4]
 
 
-def body(**choice: object) -> str:
-    return json.dumps({"choices": [{"message": {"content": "Score: 4"}, **choice}]})
+def body(text: str = "Score: 4", **choice: object) -> str:
+    return json.dumps({"choices": [{"message": {"content": text}, **choice}]})
 
 
 def test_a_response_without_a_finish_reason_says_so() -> None:

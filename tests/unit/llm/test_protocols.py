@@ -24,8 +24,8 @@ from coeval.domain import (
     TokenProb,
 )
 from coeval.errors import InputError, ModelError, UnansweredError
+from coeval.extensions.fusion.assistants import imported_assistant, list_assistants
 from coeval.extensions.fusion.protocol import Fusion
-from coeval.llm.assistants import imported_assistant, list_assistants
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.prompting.questions import evaluation_schema, scores_schema
 from coeval.llm.prompting.template_files import JudgeOptions
@@ -107,20 +107,6 @@ def test_protocols_in_words(protocol: str, answer: str, asked: str, expected: li
     assert (draft.score, rows(draft), draft.raw) == (3, expected, answer)
 
 
-def test_the_ensemble_is_half_and_half() -> None:
-    ask = FakeAsk(
-        "Rating: 2\nRationale: a",
-        "Rating: 4\nRationale: b",
-        "Analysis: c\nRating: 3",
-        "Analysis: d\nRating: 5",
-    )
-    draft = judged(ask, "ensemble", samples=4)
-    forms = ["Rationale:" in ask.words(call) for call in range(4)]
-    assert forms == [True, True, False, False]
-    assert [sample for _, sample in ask.history] == [0, 1, 2, 3]
-    assert draft.score == 3.5 and draft.samples == (2, 4, 3, 5)
-
-
 def test_samples_are_averaged_and_the_nearest_one_speaks() -> None:
     ask = FakeAsk("Rating: 1\nRationale: low", "Rating: 4\nRationale: near", "Rating: 5\nRationale: high")
     draft = judged(ask, "rate-explain", samples=3, temperature=1.0)
@@ -162,16 +148,11 @@ def test_a_second_score_that_contradicts_the_first_answer_is_not_used() -> None:
     draft = judged(FakeAsk("Final score: 2", "Score: 4"), "rate-explain")
     assert draft.score is None and "the first answer says 2, and the second one 4" in draft.reason
     assert judged(FakeAsk("Final score: 4", "Score: 4"), "rate-explain").score == 4
+    for form in ("Score: 9", '{"score": 9}', '{"score": "9"}', "9"):  # every second score would contradict it
+        off = judged(FakeAsk(form), "rate-explain")
+        assert off.score is None and "asked once" in off.reason and "9 is outside the scale 1-5" in off.reason
     # two numbers: the first answer says neither
     assert judged(FakeAsk("Score: 2\nFinal score: 3", "Score: 4"), "rate-explain").score == 4
-
-
-@pytest.mark.parametrize("finish", ["refusal", "content_filter"])
-def test_a_refused_answer_is_not_asked_for_again(finish: str) -> None:
-    """A schema would force a number on a model that declined to give one."""
-    ask = FakeAsk(Answer("I cannot judge this.", finish_reason=finish))
-    draft = judged(ask, "coeval")
-    assert draft.score is None and "declined to answer" in draft.reason and len(ask.history) == 1
 
 
 def test_what_stays_unreadable_is_unscored_with_reason_and_raw() -> None:
@@ -190,13 +171,6 @@ def test_a_second_question_without_an_answer_leaves_the_first_one() -> None:
     for error in (UnansweredError("not saved"), CallError("It is too long.", Failure.TOO_LONG)):
         draft = judged(FakeAsk("I like it.", error), "rate-explain")
         assert draft.score is None and draft.raw == "I like it." and "asked once" in draft.reason
-
-
-def test_an_answer_cut_off_at_the_limit_says_so() -> None:
-    cut = Answer("The answer is", finish_reason="length")
-    draft = judged(FakeAsk(cut, cut), "analyze-rate")
-    assert draft.score is None
-    assert "cut off at the token limit" in draft.reason and "--max-tokens" in draft.reason
 
 
 def test_samples_that_are_not_in_the_form_are_left_out_and_counted() -> None:
@@ -272,12 +246,14 @@ def test_criteria_come_from_one_answer_and_a_repeated_wording_counts_once() -> N
 
 
 def test_a_model_without_criteria_or_steps_is_said_so() -> None:
-    with pytest.raises(ModelError, match="asked twice, and its answer cannot be used: it has no list"):
+    with pytest.raises(
+        ModelError, match="asked twice, and its answer cannot be used: the model did not list criteria"
+    ):
         run(draft_criteria(FakeAsk("No.", "No."), TASK, JudgeOptions("m")))
     cut = Answer('{"criteria": ["Be', finish_reason="length")
     with pytest.raises(ModelError, match="cut off at the token limit. Allow more tokens"):
         run(draft_criteria(FakeAsk(cut, cut), TASK, JudgeOptions("m")))
-    with pytest.raises(ModelError, match="no steps for “The answer is easy to follow.”"):
+    with pytest.raises(ModelError, match="no steps for “The answer is easy.*did not list steps"):
         run(draft_steps(FakeAsk("No.", "No."), TASK, CLEAR, "m"))
     with pytest.raises(InputError, match="number of criteria is 0"):
         run(draft_criteria(FakeAsk(), TASK, JudgeOptions("m"), count=0))
@@ -355,11 +331,11 @@ def test_fusion_judges_all_criteria_at_once() -> None:
 
 def test_missing_lines_of_a_fused_answer_are_asked_for_once_more() -> None:
     ask = FakeAsk(
-        "[1] Score: 4 Explanation: clear\n[2] Score: 9 Explanation: long", "[2] Score: 2 Explanation: long"
+        "[1] Score: 4 Explanation: clear\n[2] Score: 9/9 Explanation: long", "[2] Score: 2 Explanation: long"
     )
     options = JudgeOptions("m", "fusion", samples=1)
     fused = run(judge_all(ask, TASK, [CLEAR, SHORT], INSTANCE, options, "", ASSISTANTS, {}))
-    assert "[2] 9 is outside the scale 1-3; [overall] it has no entry" in ask.words(1)
+    assert "[2] “9/9” is not a score from 1 to 3; [overall] it has no entry" in ask.words(1)
     assert ask.words(1).endswith(
         "[2] Score: <one whole number from 1 to 3>\n[overall] Score: <one whole number from 1 to 5>"
     )

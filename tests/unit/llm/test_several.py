@@ -25,7 +25,7 @@ CRITERIA = [
 INSTANCE = Instance("7", "Why is the sky blue?", "Blue light bends most. So it spreads.")
 
 
-def entry(criterion: int | str, score: int, conclusion: str = "Well.") -> dict[str, Any]:
+def entry(criterion: int | str, score: int | None, conclusion: str = "Well.") -> dict[str, Any]:
     return {"criterion": criterion, "conclusion": conclusion, "score": score, "evidence": []}
 
 
@@ -68,16 +68,24 @@ def test_one_question_and_a_draft_by_each_criterion() -> None:
 
 
 def test_only_what_could_not_be_read_is_asked_for_again() -> None:
-    ask = FakeAsk(answer(entry(1, 4), entry(2, 5)), answer(entry(2, 1), entry(3, 2), entry(1, 1)))
+    ask = FakeAsk(answer(entry(1, 4), entry(2, None)), answer(entry(2, 1), entry(3, 2), entry(1, 1)))
     judgment = judged(ask)
-    # 5 is off the scale of criterion 2, and 3 is missing; what the second answer says of 1 was not asked for
+    # null is no score by criterion 2, and 3 is missing; what the second answer says of 1 was not asked for
     assert scores(judgment) == [4, 1, 2]
     again = ask.words(1)
-    assert "[2] 5 is outside the scale 1-3; [3] it has no entry" in again and "[1]" not in again
+    assert "[2] “null” is not a score from 1 to 3; [3] it has no entry" in again and "[1]" not in again
     wanted = ask.history[1][0].schema
     assert wanted is not None and list(wanted["properties"]) == ["2", "3"]  # type: ignore[call-overload]
     assert [judgment.drafts[number].rung for number in (1, 2, 3)] == ["json", "asked again", "asked again"]
     assert len(ask.history[1][0].messages) == 3
+
+
+def test_a_number_off_the_scale_is_not_asked_for_again() -> None:
+    for first in ("[1] Score: 4\n[2] Score: 9", answer(entry(1, 4), entry(2, 9))):
+        ask = FakeAsk(first, "[2] Score: 1\n[3] Score: 2")
+        judgment = judged(ask)
+        assert scores(judgment) == [4, None, 2] and "[2]" not in ask.words(1)
+        assert "9 is outside the scale 1-3" in judgment.drafts[2].reason
 
 
 def test_what_stays_unread_is_unscored_and_the_others_are_drafts() -> None:

@@ -15,7 +15,6 @@ from coeval.rules.arms import (
     BLOCK,
     Design,
     check_design,
-    describe_overlap,
     draw_arm,
     draw_order,
     draw_share,
@@ -33,19 +32,19 @@ def test_shares_of_a_seed() -> None:
 
 
 def test_arms_of_a_seed() -> None:
-    drawn = [draw_arm("seed", place, nth, 0.3, 0.3) for nth in (0, 2, 4) for place in (0, 1, 2)]
+    drawn = [draw_arm("seed", place, nth, Design(0.3, 0.3)) for nth in (0, 2, 4) for place in (0, 1, 2)]
     blind, first, assisted = Arm.BLIND, Arm.FIRST, Arm.ASSISTED
     assert drawn == [
         assisted, assisted, blind, assisted, assisted, blind, blind, blind, first,
     ]  # fmt: skip
-    assert draw_arm("seed", 0, 0, math.nextafter(1, 0)) is blind
-    assert {draw_arm("seed", 0, 0, 0.0), draw_arm("seed", 0, 0, 0.0, 1.0)} == {assisted, first}
+    assert draw_arm("seed", 0, 0, Design(math.nextafter(1, 0))) is blind
+    assert {draw_arm("seed", 0, 0, Design()), draw_arm("seed", 0, 0, Design(0.0, 1.0))} == {assisted, first}
 
 
 @given(st.text(max_size=8), st.integers(0, 40), st.floats(0.05, 0.95))
 def test_pairs_share_their_arms_and_every_block_holds_the_share(seed: str, block: int, share: float) -> None:
     places = range(block * BLOCK, (block + 1) * BLOCK)
-    people = [[draw_arm(seed, place, nth, share) for place in places] for nth in range(6)]
+    people = [[draw_arm(seed, place, nth, Design(share)) for place in places] for nth in range(6)]
     assert people[0] == people[1] and people[2] == people[3] and people[4] == people[5]
     for arms in people:
         assert math.floor(BLOCK * share) <= arms.count(Arm.BLIND) <= math.ceil(BLOCK * share)
@@ -57,7 +56,7 @@ def test_two_people_have_blind_instances_in_common_whatever_their_order(seed: st
     opened: Counter[int] = Counter()
     blind: Counter[int] = Counter()
     for place in way:
-        blind[place] += draw_arm(seed, place, opened[place], 0.2) is Arm.BLIND
+        blind[place] += draw_arm(seed, place, opened[place], Design(0.2)) is Arm.BLIND
         opened[place] += 1
     # a whole block of 20 holds four, the four that follow up to four more, and none stands alone
     assert 4 <= len([n for n in blind.values() if n == 2]) <= 8
@@ -65,33 +64,12 @@ def test_two_people_have_blind_instances_in_common_whatever_their_order(seed: st
 
 
 def test_pairs_differ_and_the_share_is_met() -> None:
-    drawn = [[draw_arm("seed", place, 2 * pair, 0.2) for place in range(500)] for pair in range(20)]
+    drawn = [[draw_arm("seed", place, 2 * pair, Design(0.2)) for place in range(500)] for pair in range(20)]
     assert len({tuple(arms) for arms in drawn}) == 20
     assert all(arms.count(Arm.BLIND) == 100 for arms in drawn)
     # the instance does not decide: 20 pairs at .2 are 4 +- 1.8, and 14 is far beyond five of these
     each = [sum(arms[place] is Arm.BLIND for arms in drawn) for place in range(500)]
     assert max(each) < 14
-
-
-@pytest.mark.parametrize(
-    ("design", "n", "people", "said", "warns"),
-    [
-        (Design(), 24, 1, "", False),
-        (Design(0.2), 0, 1, "", False),
-        (Design(0.2), 24, 1, "Each instance goes to one person so far", True),
-        (Design(0.1, 0.1), 6, 2, "20% of 6 instances is about 1", True),
-        (
-            Design(0.2),
-            24,
-            2,
-            "About 5 of 24 instances will be scored without the draft by the same two",
-            False,
-        ),
-    ],
-)
-def test_what_the_overlap_will_be(design: Design, n: int, people: int, said: str, warns: bool) -> None:
-    told, warned = describe_overlap(design, n, people)
-    assert told.startswith(said) and bool(told) == bool(said) and warned is warns
 
 
 def test_order_of_a_seed() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.errors import InputError
-from coeval.rules.names import normalize_name
+from coeval.folded_text import normalize_name
 
 JOSE = "Jos\u00e9"
 

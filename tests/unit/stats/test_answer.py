@@ -42,9 +42,9 @@ def estimate(value: float, low: float, high: float, clusters: int = 40) -> Estim
         (estimate(0.667, 0.667, 0.667), "tentative", "Annotators agree well enough for tentative"),
         (Estimate(0.9), "too few", "It is too early to say how far annotators agree: alpha .90, "),
         (
-            Estimate.undefined("no unit has two scores"),
+            Estimate.undefined("no unit has ratings by two annotators"),
             "undefined",
-            "Agreement cannot be computed yet: no unit has",
+            "Agreement cannot be computed yet: no two people scored the same instance on the same criterion. A second",
         ),
     ],
 )

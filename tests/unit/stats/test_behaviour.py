@@ -9,7 +9,6 @@ import pytest
 from coeval.stats import (
     action_rates,
     score_changes,
-    time_curve,
     time_spent,
 )
 from coeval.stats.actions import MAJORITY, against_majority, count_outliers
@@ -19,14 +18,15 @@ from coeval.stats.clusters import Clusters
 def test_action_rates_from_counts_and_from_rows() -> None:
     rows = [("score", "approve")] * 3 + [("score", "revise")] + [("evidence", "delete"), ("evidence", "add")]
     counts = pd.DataFrame(rows, columns=["kind", "action"]).value_counts().rename("n").reset_index()
-    one, other = action_rates(rows), action_rates(counts)
-    assert one.overall == other.overall and one.score == other.score and one.evidence == other.evidence
-    assert vars(one.overall) == {"n": 6, "approve": 0.5, "revise": 1 / 6, "delete": 1 / 6, "add": 1 / 6}
-    assert one.score.approve == 0.75 and one.conclusion.n == 0
-    assert action_rates(["Approve ", "delete"]).overall.approve == 0.5
-    assert action_rates([]).overall.add.reason
+    one = action_rates(pd.DataFrame(rows, columns=["kind", "action"]))
+    assert all(rates.n for name, rates in one.items() if name != "conclusion") and one["conclusion"].n == 0
+    assert str(one) == str(action_rates(counts))
+    assert one["overall"].n == 6
+    assert one["overall"].shares == {"approve": 0.5, "revise": 1 / 6, "delete": 1 / 6, "add": 1 / 6}
+    assert one["score"].shares["approve"] == 0.75
+    assert action_rates(counts[:0])["overall"].shares["add"].reason
     with pytest.raises(ValueError, match="no action 'keep'"):
-        action_rates(["keep"])
+        action_rates(pd.DataFrame({"action": ["keep"]}))
 
 
 def test_score_changes_count_the_direction() -> None:
@@ -54,6 +54,12 @@ def test_outliers_are_rarer_with_the_draft() -> None:
     found = count_outliers(assisted, unaided, Clusters(np.arange(2)))
     assert (found.n_assisted, found.assisted, found.n_unaided, found.unaided) == (4, 0.25, 1, 1)
     assert found.reduced.value == 0.75
+    # without unit 0, nobody without the draft is outside: the other units give no interval
+    rare = pd.DataFrame({"unit": np.repeat([0, 1, 2], 3), "score": [4, 4, 2, *[4] * 6]})
+    seen = pd.DataFrame({"unit": [0, 1, 1, 2], "score": [4, 4, 2, 4]})
+    reduced = count_outliers(seen, rare, Clusters(np.arange(3))).reduced
+    assert reduced.value.defined and np.isnan(reduced.get("ci_low"))
+    assert "undefined without some of the units" in reduced.get("no_interval")
     alone = count_outliers(assisted, unaided.iloc[:1], Clusters(np.arange(2)))
     assert alone.reduced.value.reason == "no unit has a majority"
 
@@ -75,9 +81,3 @@ def test_time_leaves_out_only_the_untimed() -> None:
     assert found.seconds.mean_seconds_idle_cut == 15 and found.seconds.mean_active_seconds == 34.5
     assert found.minutes_per_sample.mean == pytest.approx((0.5 + 700 / 60) / 2)
     assert [(part.criterion, part.n) for part in found.per_criterion] == [("x", 2), ("y", 1)]
-
-
-def test_time_curve_ends_at_one() -> None:
-    curve = time_curve(np.arange(1, 1001), points=50)
-    assert len(curve) == 50 and curve["share"].iloc[-1] == 1 and curve["share"].is_monotonic_increasing
-    assert time_curve([]).empty

@@ -13,7 +13,6 @@ import pytest
 from coeval.extensions.facets.rasch import FacetScores, fit
 from coeval.extensions.judge.learning.cross_validation import mean_over_documents, measure
 from coeval.extensions.judge.model.equivalence import equivalence_test
-from coeval.extensions.judge.runtime.prediction import jury_mean
 from coeval.extensions.judge.runtime.system_differences import compare_systems
 from coeval.extensions.labelling.chances import drawn_difference, drawn_mean
 from coeval.extensions.labelling.corrected_judge import corrected_mean, corrected_share
@@ -64,7 +63,6 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "a mean": lambda: mean_interval(SAME, OF_DOCUMENTS),
     "a mean of bounded scores": lambda: mean_interval(SAME, OF_DOCUMENTS, (1.0, 5.0)),
     "a mean at the end of the scale": lambda: mean_interval(SAME, OF_DOCUMENTS, (1.0, 4.0)),
-    "a prediction-powered mean": lambda: jury_mean(SAME, SAME, SAME, clusters=DOCUMENT, clusters_unlabeled=DOCUMENT),
     "a mean of drawn labels": lambda: drawn_mean(SAME, SAME, np.full(N, 0.5), np.arange(N) < 12, scale=(1.0, 5.0)),
     "a difference of drawn labels": lambda: drawn_difference(
         SAME, SAME, np.full(N, 0.5), np.arange(N) < 12, DOCUMENT % 2 == 0, DOCUMENT % 2 == 1

@@ -14,7 +14,6 @@ from tests.benchmarks.coverage import (
     alt_cells,
     coefficient_cells,
     judge_cells,
-    mixed_cells,
     prediction_cells,
     pull_cells,
     simulate,
@@ -24,8 +23,6 @@ COVERING = {
     "agreement": agreement_cells("12 documents", Design(12)),
     "coefficients": coefficient_cells(20),
     "prediction": prediction_cells(10),
-    "prediction, mixed documents": mixed_cells(30, 4, 1, 1),
-    "prediction, a jury": mixed_cells(20, 5, 1, 3),
 }
 ERRING = {
     "judges": judge_cells(20, "document"),

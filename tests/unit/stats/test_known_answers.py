@@ -42,8 +42,7 @@ def coefficients(inputs: Entry, folder: Path) -> Entry:
 
 
 def forms_of_icc(inputs: Entry, folder: Path) -> Entry:
-    found = stats.icc(columns(inputs))
-    return {**found, **{f"{name}_ci95": value.ci for name, value in found.items()}}
+    return {**stats.icc(columns(inputs))}
 
 
 def fleiss(inputs: Entry, folder: Path) -> Entry:
@@ -80,12 +79,10 @@ def alternative(inputs: Entry, folder: Path) -> Entry:
         people, model = inputs["humans"], inputs["llm"]
     metric = inputs["metric"].removeprefix("neg_")
     found = stats.alt_test(model, people, inputs["epsilon"], score=metric)
-    other = stats.alt_test(model, people, inputs["epsilon"], score=metric, correction="BH")
     return {
         "winning_rate": found.winning_rate,
         "advantage_prob": found.advantage_probability,
         "p_values": found.p_values,
-        "winning_rate_BH": other.winning_rate,
     }
 
 
@@ -141,15 +138,6 @@ def test_the_examples_are_all_here() -> None:
     assert len(ENTRIES) == 50
 
 
-def test_full_precision_alphas_are_exact() -> None:
-    """The values computed from the data agree far beyond the published three digits."""
-    for entry in ENTRIES:
-        if "ratings_raters_x_units" in entry["inputs"]:
-            found = alphas(entry["inputs"], SHARED)
-            for name, wanted in entry["expected_full_precision"].items():
-                assert found[name] == pytest.approx(wanted, abs=1e-12)
-
-
 def test_topical_chat_correlations(shared_data: Path) -> None:
     """All levels of every protocol equal the reference; its means are rounded to 6 digits in the file."""
     import pandas as pd
@@ -167,8 +155,8 @@ def test_topical_chat_correlations(shared_data: Path) -> None:
         found = stats.correlations(table["h"], table["m"], table["document"], table["system"])
         for name in names:
             first = "kendall_b_m1" if name == "kendall" else f"{name}_m1"
-            assert found.dataset.of(name) == pytest.approx(wanted[first], abs=1e-6), key
-            assert found.document.of(name) == pytest.approx(wanted[f"{name}_m2"], abs=1e-6), key
+            assert getattr(found.dataset, name) == pytest.approx(wanted[first], abs=1e-6), key
+            assert getattr(found.document, name) == pytest.approx(wanted[f"{name}_m2"], abs=1e-6), key
         counted = (found.document.n_groups, found.document.groups_used, found.document.groups_skipped)
         assert counted == (wanted["n_groups"], wanted["n_groups_used"], wanted["n_groups_skipped"])
 
@@ -180,4 +168,3 @@ def test_topical_chat_williams_tests(shared_data: Path) -> None:
         found = stats.williams_test(wanted["r12"], wanted["r13"], wanted["r23"], wanted["n"])
         assert found.t == pytest.approx(wanted["t"], abs=1e-6)
         assert found.p_two_sided == pytest.approx(wanted["p_two_sided"], abs=1e-6)
-        assert found.p_one_sided == pytest.approx(wanted["p_one_sided_1_greater"], abs=1e-6)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coeval.domain import Arm
 from coeval.stats import (
     Table,
     build_report,
@@ -48,6 +49,11 @@ def test_pairs_of_systems_are_tested_as_one_family() -> None:
     assert second.p_value == 1 and third.p_value > first.p_value
     # t of 3 degrees of freedom is 3.182 at 95%: 1.5 -+ 3.182 sqrt(1/12)
     assert first == 1.5 and first.ci == pytest.approx((1.5 - 0.9186, 1.5 + 0.9186), abs=1e-3)
+    # documents of other systems alone change neither the difference nor its interval
+    others = np.zeros((6, 6))
+    others[:, 4:] = 4, 1
+    again = compare_pairs(np.vstack([sums, others]), "documents")[0, 1]
+    assert again == first and again.ci == pytest.approx(first.ci) and again.details["clusters"] == 4
 
 
 def test_the_report_is_the_same_each_time(study: StudyFrames, report: dict[str, Any]) -> None:
@@ -111,6 +117,14 @@ def test_parts_of_the_agreement(study: StudyFrames, report: dict[str, Any]) -> N
     assert ac2["ci_low"] < ac2["value"] < ac2["ci_high"]
 
 
+def test_every_arm_has_its_line(study: StudyFrames) -> None:
+    arms = [arm for arm in Arm for _ in range(len(study.scores) // len(Arm) + 1)][: len(study.scores)]
+    parts = build_report(dataclasses.replace(study, scores=study.scores.assign(arm=arms)))["agreement"][
+        "by_arm"
+    ]
+    assert sorted(part["arm"] for part in parts) == sorted(Arm)
+
+
 def test_only_blind_labels_judge_the_judges(study: StudyFrames, report: dict[str, Any]) -> None:
     alignment = report["alignment"]
     assert (alignment["labels"], alignment["leaned"]) == ("blind", False)
@@ -130,7 +144,7 @@ def test_without_a_blind_arm_the_alt_test_is_refused(study: StudyFrames) -> None
     assert choose_labels(assisted).leaned
     document = build_report(assisted)
     assert document["alignment"]["runs"][0]["alt_test"]["winning_rate"] is None
-    assert any("draft in view" in note and "alt-test" in note for note in document["notes"])
+    assert any("draft in view" in note and "alt_test" in note for note in document["notes"])
 
 
 def test_imported_ratings_are_labels_without_a_draft() -> None:
@@ -181,7 +195,7 @@ def test_one_constant_criterion_is_null_and_named() -> None:
     document = build_report(make_frames(rows, criteria=("dull", "clear")))
     dull, clear = document["agreement"]["per_criterion"]
     assert dull["humans"]["ordinal"] is None and clear["humans"]["ordinal"] == 1
-    assert any("(dull)" in note and "Every paired rating is the same" in note for note in document["notes"])
+    assert any("[dull]" in note and "Every paired rating is the same" in note for note in document["notes"])
 
 
 @pytest.mark.slow
@@ -233,6 +247,19 @@ def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
     )
     people = tables["distributions"].query("source == 'people' and system == 'all'").iloc[0]
     assert people[["1", "2", "3", "4", "5"]].sum() == people["n"] == len(study.scores)
+
+
+@pytest.mark.parametrize("drafted", [False, True])
+def test_agreement_with_a_model_needs_a_model(drafted: bool) -> None:
+    """Without a draft, the rows of the model repeated the figures of people."""
+    scores = [
+        {"annotator": who, "instance": n, "criterion": "clear", "score": n} for who in "ab" for n in (1, 2)
+    ]
+    drafts = [{"instance": n, "criterion": "clear", "score": n} for n in (1, 2)] if drafted else []
+    tables = {table.name: table.frame for table in paper_tables(make_frames(scores, drafts))}
+    named = tables["coefficients"]["coefficient"]
+    assert named.str.contains("alpha, ordinal").any()
+    assert named.str.contains("with the model").any() == drafted
 
 
 VOTES = [

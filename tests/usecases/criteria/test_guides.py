@@ -18,7 +18,6 @@ from coeval.usecases.criteria_sets import set_guide
 from coeval.usecases.export import export_folder
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.study_import import import_study
-from coeval.usecases.tasks import copy_setup
 
 TEXT = "Use simple words."
 WORDS = {"definition": "Words of every day.", "anchors": "1: hard\n5 - easy", "examples": "- *cat*: simple"}
@@ -79,8 +78,3 @@ def test_it_is_exported(guided: Context, owner: Person, tmp_path: Path) -> None:
         first, second = csv.DictReader(file)
     assert json.loads(first["anchors"]) == [[1, "hard"], [5, "easy"]]
     assert (first["definition"], second["definition"], second["anchors"]) == ("Words of every day.", "", "[]")
-
-
-def test_a_copied_set_up_brings_it_along(guided: Context, owner: Person) -> None:
-    copied = get_criteria_set(guided, owner, copy_setup(guided, owner, "demo", "Again").slug)
-    assert copied is not None and copied.criteria[0].guide.anchors == ((1, "hard"), (5, "easy"))

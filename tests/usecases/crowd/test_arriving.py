@@ -314,7 +314,7 @@ def test_ids_have_one_spelling_and_the_form_of_the_service() -> None:
     assert (one.worker, one.study, one.session) == ("5f0c1e2d3b4a596877665544", "s1", "a1")
     assert check_link(Link("mturk", "a1b2c3d4e5f6g7")).worker == "A1B2C3D4E5F6G7"
     for service, worker in (("prolific", "testtest"), ("prolific", "a" * 25), ("mturk", "testtest")):
-        with pytest.raises(InputError, match="contains no participant id"):
+        with pytest.raises(InputError, match=f"(?i:{worker}).*is not valid. It must be: "):
             check_link(Link(service, worker))
 
 

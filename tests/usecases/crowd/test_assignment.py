@@ -18,9 +18,12 @@ from coeval.rules.arms import Design
 from coeval.rules.evaluation_rows import Sent, SentRow
 from coeval.store import Database
 from coeval.store.queries import enrolments, reports, reservations, tasks
+from coeval.store.queries.crowd_studies import list_named_keys
+from coeval.ui.setup.crowd_tab import CrowdTab
 from coeval.usecases.access import Context
+from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.crowd import entry, onboarding, plans
-from coeval.usecases.crowd.exams import set_keys
+from coeval.usecases.crowd.exams import export_keys, set_keys
 from coeval.usecases.scrutiny.steps import Step, get_step, submit
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -258,8 +261,12 @@ def test_pause_gives_no_more_and_close_takes_no_more(context: Context, owner: Pe
 
 def test_only_the_admitted_are_given_work(context: Context, owner: Person) -> None:
     open_study(context, owner, Plan())
-    with pytest.raises(NotAllowedError, match="study's page"):
+    with pytest.raises(NotAllowedError, match="team's part is over"):
         get_step(context, sign_in(context, "Ana")[0], "demo")
+    plans.set_state(context, owner, "demo", StudyState.CLOSED)
+    with pytest.raises(NotAllowedError, match="is closed"):
+        get_step(context, sign_in(context, "Ana")[0], "demo")
+    plans.set_state(context, owner, "demo", StudyState.RUNNING)
     person, _ = entry.arrive(context, "demo", sealed(context, "demo", link(1)))
     with pytest.raises(NotAllowedError):
         get_step(context, person, "demo")
@@ -283,6 +290,34 @@ def test_failed_checks_warn_then_block_and_free_the_places(context: Context, own
     assert places(context) == Counter()  # all that was taken is free for others
     other = join(context, 2)
     assert get_step(context, other, "demo").total == 3  # a batch of two, and one check
+
+
+def test_keys_of_a_criterion_that_was_replaced_are_shown_and_kept(context: Context, owner: Person) -> None:
+    """They were left out of the box, so that its button deleted them."""
+    study = make_study(1)
+    import_study(context, owner, study)
+    assert set_keys(context, owner, "demo", "instance,criterion,accepted\n1a,1,4\n1b,2,5\n") == 2
+    establish_list(context, owner, "demo", [study.criteria[1].text])
+    text = export_keys(context, owner, "demo")
+    assert study.criteria[0].text in text and "1b,1,5" in text
+    with pytest.raises(InputError, match="is not a criterion"):
+        set_keys(context, owner, "demo", text)
+    assert export_keys(context, owner, "demo") == text
+    assert CrowdTab.is_used(context, owner, "demo")
+
+
+def test_the_exported_keys_have_no_formula_and_come_back_as_they_were(
+    context: Context, owner: Person
+) -> None:
+    import_study(context, owner, make_study(1))
+    keys = "instance,criterion,accepted,must,explanation\n1a,1,4,,=1+1\n1b,2,5,,'tis\n"
+    set_keys(context, owner, "demo", keys)
+    text = export_keys(context, owner, "demo")
+    assert "'=1+1" in text and ",=" not in text
+    set_keys(context, owner, "demo", text)
+    with context.store.read() as db:
+        assert [key.explanation for _, _, key in list_named_keys(db, 1)] == ["=1+1", "'tis"]
+    assert export_keys(context, owner, "demo") == text
 
 
 def test_a_short_batch_has_no_check(context: Context, owner: Person) -> None:
@@ -366,8 +401,8 @@ def test_an_open_task_turned_into_a_study_counts_the_work_done_before(
     ("wrong", "says"),
     [
         (Plan(per_instance=0), "per instance is 0"),
-        (Plan(terms=replace(DONE, code_screened="DONE1")), "codes must differ"),
-        (Plan(terms=replace(DONE, code_done="a b")), "letters and digits"),
+        (Plan(terms=replace(DONE, code_screened="DONE1")), "“DONE1” is in two fields"),
+        (Plan(terms=replace(DONE, code_done="a b")), "“a b” is not valid"),
         (Plan(terms=replace(DONE, pass_share=1.5)), "pass mark is 150%"),
         (Plan(terms=replace(DONE, service="upwork")), "upwork"),
         (Plan(terms=replace(DONE, hourly_rate=float("nan"))), "hourly rate"),

@@ -24,7 +24,7 @@ from coeval.usecases.scrutiny.steps import get_step, submit
 from tests.support.studies.planted_study import open_planted_study
 from tests.usecases.crowd.test_assignment import answer, join, lapse
 
-PER_ROW = ("scores.csv", "history.csv", "rows.csv", "marks.csv", "first_scores.csv", "suggestions.csv")
+PER_ROW = ("scores.csv", "history.csv", "rows.csv", "marks.csv", "first_scores.csv")
 
 
 def work_at_random(context: Context, person: Person, chance: random.Random, saves: int = 1000) -> None:

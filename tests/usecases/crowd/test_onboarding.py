@@ -11,7 +11,9 @@ from starlette.testclient import TestClient
 
 from coeval.domain import Action, Person, Plan, Standing, StudyState, Terms
 from coeval.errors import InputError, NotAllowedError
-from coeval.store.queries import crowd_studies, enrolments
+from coeval.rules.arms import draw_order
+from coeval.store.queries import crowd_studies, enrolments, tasks
+from coeval.ui.crowd_pages.participant_views import show_attempts, show_visit
 from coeval.ui.run import build_app
 from coeval.ui.server.identity import COOKIE
 from coeval.usecases.access import Context
@@ -79,7 +81,7 @@ def come(context: Context, number: int = 1) -> Person:
 def test_a_link_that_names_nobody_is_refused(study: Context, worker: str) -> None:
     browser = TestClient(build_app(study), follow_redirects=False)
     sent = browser.post("/s/demo/consent", data={"worker": worker})
-    assert sent.status_code == 403 and "open the study from" in sent.text and "<script>" not in sent.text
+    assert sent.status_code == 403 and "Open the study from" in sent.text and "<script>" not in sent.text
     assert COOKIE not in browser.cookies
 
 
@@ -93,12 +95,35 @@ def test_an_exam_with_feedback_and_a_second_try(study: Context) -> None:
     assert (tried.right, tried.items, tried.passed) == (0, 4, False)
     assert tried.detail[0].missed == (3,) and tried.detail[0].given == 4
     assert state(study, person) is Standing.EXAM
+    page = show_visit(onboarding.get_visit(study, person, "demo"))
+    assert not page.forms and "change an answer" in str(page.body)
+    with pytest.raises(InputError, match="those of your last try"):
+        onboarding.hand_in(study, person, "demo", 2)
     take_exam(study, person, 3)
+    assert show_visit(onboarding.get_visit(study, person, "demo")).forms
     again = onboarding.hand_in(study, person, "demo", 2)
     assert (again.attempt, again.right, again.passed) == (2, 4, True)
     assert state(study, person) is Standing.ADMITTED and get_step(study, person, "demo").instance
     with pytest.raises(NotAllowedError):
         get_step(study, person, "exam")  # the exam is over
+
+
+def test_the_result_of_an_exam_numbers_its_items_as_its_screens_do(study: Context) -> None:
+    person = come(study)
+    with study.store.write() as db:
+        exam = tasks.get_task(db, "exam")
+        assert exam
+        listed = [key.instance for key in crowd_studies.list_keys(db, exam.id)][::2]
+        seed = next(seed for seed in map(str, range(20)) if draw_order(seed, person.id, listed) != listed)
+        db.conn.execute("UPDATE task SET seed = ? WHERE id = ?", [seed, exam.id])
+    onboarding.begin(study, person, "demo")
+    take_exam(study, person, 4, Action.APPROVE)
+    tried = onboarding.hand_in(study, person, "demo", 1)
+    screens = [get_step(study, person, "exam", Where(position=place)).instance for place in (1, 2)]
+    order = [screen.external_id for screen in screens if screen]
+    assert [graded.instance for graded in tried.detail] == [name for name in order for _ in (1, 2)]
+    lines = show_attempts((tried,))[1]["children"][1]["children"]
+    assert [line["children"][0]["children"] for line in lines] == [["1"], ["1"], ["2"], ["2"]]
 
 
 def test_a_second_try_brings_new_items_and_the_key_is_kept_until_the_last(
@@ -131,7 +156,7 @@ def test_the_last_try_failed_screens_out_with_its_code(study: Context, owner: Pe
     person = come(study)
     onboarding.begin(study, person, "demo")
     for attempt in (1, 2):
-        take_exam(study, person, 4, Action.APPROVE)
+        take_exam(study, person, 3 + attempt, Action.APPROVE)
         onboarding.hand_in(study, person, "demo", attempt)
     assert state(study, person) is Standing.SCREENED_OUT
     with pytest.raises(NotAllowedError):

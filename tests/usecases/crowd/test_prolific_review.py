@@ -59,17 +59,21 @@ def test_submissions_stand_beside_what_their_people_did(
     assert get_live(study, owner, "demo").entries[1].remote.status == "RETURNED"
 
 
+THREE = ("a1", "a2", "a3")
+"""The submissions that are suggested for approval."""
+
+
 def test_all_that_are_suggested_are_approved_and_paid_once(
     study: Context, owner: Person, stub: ProlificStub
 ) -> None:
-    dry = review(study, owner, "demo", Verdict.APPROVE, suggested=True)
+    dry = review(study, owner, "demo", Verdict.APPROVE, THREE)
     assert (dry.total, dry.currency, dry.dry, stub.approved) == (900, "GBP", True, [])
     stub.fail("a2/transition/", "cut after")
     stub.fail("a3/transition/", "500", 4)
-    report = review(study, owner, "demo", Verdict.APPROVE, suggested=True, dry_run=False)
+    report = review(study, owner, "demo", Verdict.APPROVE, THREE, dry_run=False)
     # the third had no answer by the fourth try; that does not keep the others
     assert (report.total, report.failed, stub.approved) == (600, 1, ["a1", "a2"])
-    again = review(study, owner, "demo", Verdict.APPROVE, ["a1", "a2", "a3"], dry_run=False)
+    again = review(study, owner, "demo", Verdict.APPROVE, THREE, dry_run=False)
     assert [line.failed for line in again.lines] == [False, True, True] and "is approved" in again.lines[
         1
     ].words
@@ -96,10 +100,6 @@ def test_a_rejection_keeps_to_the_rules(study: Context, owner: Person, stub: Pro
                 message=message,
                 dry_run=False,
             )
-    with pytest.raises(InputError, match="Only approvals"):
-        review(study, owner, "demo", Verdict.REJECT, suggested=True, category="LOW_EFFORT", message=WHY)
-    with pytest.raises(InputError, match="either named submissions or all suggested ones,"):
-        review(study, owner, "demo", Verdict.APPROVE, ["a1"], suggested=True, dry_run=False)
     assert stub.approved == []
     with pytest.raises(InputError, match="no submission “zz”"):
         review(study, owner, "demo", Verdict.APPROVE, ["a1", "zz"], dry_run=False)
@@ -149,7 +149,7 @@ def test_a_prolific_that_does_not_answer_stops_the_rest(
     study: Context, owner: Person, stub: ProlificStub
 ) -> None:
     stub.fail("/transition/", "500", 4)
-    report = review(study, owner, "demo", Verdict.APPROVE, suggested=True, dry_run=False)
+    report = review(study, owner, "demo", Verdict.APPROVE, THREE, dry_run=False)
     assert report.failed == 3 and "look up" in report.lines[0].words
     assert all(line.words.startswith("not requested: ") for line in report.lines[1:])
     assert stub.count("a1/transition/") == 4 and not stub.count("a2/transition/")

@@ -5,16 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 
 import pytest
 
+from coeval.cli.commands import main
 from coeval.datasets.example_studies import SLUG, load_finished_example
 from coeval.domain import Person, Plan, Proof, Standing, StudyState, Terms
-from coeval.errors import InputError, NotAllowedError
+from coeval.errors import ElsewhereError, InputError, NotAllowedError
+from coeval.settings import load_settings
+from coeval.store import Store
 from coeval.store.queries import crowd_studies as stored_plans
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, onboarding, overview, plans
+from coeval.usecases.crowd.participant_state import Situation
 from coeval.usecases.crowd.plans import tell_run
 from coeval.usecases.scrutiny.steps import get_step, submit
 from coeval.usecases.sessions import sign_in
@@ -48,15 +53,36 @@ def test_a_saved_plan_changes_nothing_for_the_team(context: Context, owner: Pers
             plans.set_state(context, owner, "demo", state)
 
 
+def test_a_saved_plan_starts_nothing_through_the_command_line(
+    context: Context, owner: Person, member: Person, tmp_path: Path
+) -> None:
+    file, there = str(tmp_path / "study.zip"), tmp_path / "there.db"
+    main(["study", "export", "--task", "demo", "--people", "names", file, "--db", context.store.address])
+    main(["study", "import", file, "--db", str(there)])
+    moved = Context(Store(there), load_settings({}, db=there))
+    plan = plans.get_plan(moved, sign_in(moved, "Olu")[0], "demo")
+    assert plan and plan.state is StudyState.PLANNED
+    assert get_step(moved, sign_in(moved, "Ana")[0], "demo").total == 6
+
+
 def test_running_says_who_works_where_and_the_cost(context: Context, owner: Person, member: Person) -> None:
     preview = plans.preview_run(context, owner, "demo")
-    assert (preview.places, preview.shut_out) == (12, ("Ana",))
-    assert preview.cost_per_minute == pytest.approx(12 * 12 / 60)
+    assert (preview.places, preview.begun, preview.shut_out) == (10, 2, ("Ana",))
+    assert preview.cost_per_minute == pytest.approx(10 * 12 / 60)
     said = " ".join(tell_run(preview))
     assert "Participants from Prolific can join" in said and "s/demo?PROLIFIC_PID" in said
-    assert "Ana now work on this task" in said and "12 instances" in said and "2.40 GBP" in said
+    assert "Ana now works on this task" in said and "10 instances" in said and "2.00 GBP" in said
+    assert "2 more are begun or done" in said and "The team's part then ends" in said
     plan = plans.get_plan(context, owner, "demo")
     assert plan and plan.state is StudyState.PLANNED
+    submit(context, owner, "demo", answer(get_step(context, owner, "demo")))  # one of two criteria
+    cost = plans.tell_cost(plans.preview_run(context, owner, "demo"))
+    spread = overview.get_overview(context, owner, "demo").places
+    counts = [(done * n, taken * n) for done, taken, n in spread]
+    assert [sum(column) for column in zip(*counts, strict=True)] == [2, 3]  # Ana finished two
+    plans.set_state(context, owner, "demo", StudyState.RUNNING)
+    assert spread == overview.get_overview(context, owner, "demo").places
+    assert cost == plans.tell_cost(plans.preview_run(context, owner, "demo"))
 
 
 def test_the_minutes_are_those_of_the_newest_saves_alone(context: Context, owner: Person) -> None:
@@ -75,7 +101,7 @@ def test_a_study_that_runs_counts_the_teams_work_and_leaves_the_task_open_to_own
     submit(context, owner, "demo", answer(step))  # one of two criteria
     plans.set_state(context, owner, "demo", StudyState.RUNNING)
     assert sum(places(context).values()) == 3  # two that Ana finished, and one that the owner began
-    with pytest.raises(NotAllowedError, match="on the study's page"):
+    with pytest.raises(NotAllowedError, match="the team's part is over"):
         get_step(context, member, "demo")
     assert get_step(context, owner, "demo").total == 6
     assert len(work(context, owner, limit=5)) == 5
@@ -87,6 +113,23 @@ def test_a_study_that_runs_counts_the_teams_work_and_leaves_the_task_open_to_own
         plans.set_state(context, owner, "demo", state)
         assert get_step(context, owner, "demo").total == 6
     assert [row.state for row in overview.get_overview(context, owner, "demo").people] == [Standing.FINISHED]
+
+
+def test_a_member_who_had_begun_an_instance_joins_and_goes_on(
+    context: Context, owner: Person, member: Person
+) -> None:
+    """The instance that they had opened filled their place: the study told them that it was full."""
+    submit(context, member, "demo", answer(get_step(context, member, "demo")))  # one of two criteria
+    terms = replace(TERMS, service="", proof=Proof.NONE)
+    plans.set_plan(context, owner, "demo", replace(PLAN, terms=terms))
+    plans.set_state(context, owner, "demo", StudyState.RUNNING)
+    with pytest.raises(ElsewhereError, match="on the study's page") as refused:
+        get_step(context, member, "demo")
+    assert refused.value.link == "s/demo"
+    onboarding.consent(context, member, "demo")
+    assert onboarding.get_visit(context, member, "demo").situation is Situation.GUIDELINES
+    onboarding.begin(context, member, "demo")
+    assert len(work(context, member)) == 2
 
 
 KILLED = """

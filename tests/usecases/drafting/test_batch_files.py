@@ -14,13 +14,14 @@ import pytest
 
 from coeval import judge_frame
 from coeval.domain import Person, Study
-from coeval.errors import ModelError
+from coeval.errors import InputError, ModelError
 from coeval.llm.running.batch_files import NAMED_LINES
 from coeval.llm.running.ledger import Prices
 from coeval.settings import load_settings
 from coeval.store.queries import drafts
 from coeval.usecases.access import Context, require_task
 from coeval.usecases.drafting import batch_files
+from coeval.usecases.drafting.jobs import start_job
 from coeval.usecases.drafting.model_requests import list_steps
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.study_import import import_study
@@ -163,3 +164,27 @@ def test_files_that_come_back_in_parts_are_read_by_one_command(
         assert db.conn.execute("SELECT count(*) FROM call").fetchone()[0] == len(questions)
         drafted = "SELECT count(*) FROM draft d JOIN run r ON r.id = d.run WHERE r.label = 'b'"
         assert db.conn.execute(drafted).fetchone()[0] == len(questions)
+
+
+def test_a_run_that_waits_for_a_batch_keeps_its_settings(
+    context: Context, ready: Person, tmp_path: Path
+) -> None:
+    service = Service(context, ready, tmp_path)
+    service.write(RunSettings("m", "score-only", label="b", samples=1))
+    with pytest.raises(InputError, match="another label"):
+        start_job(context, ready, "demo", RunSettings("other", "score-only", label="b", samples=1))
+    assert start_job(context, ready, "demo", RunSettings("other", "score-only", label="c", samples=1))
+
+
+def test_a_batch_that_is_refused_keeps_no_other_from_its_drafts(
+    context: Context, ready: Person, tmp_path: Path
+) -> None:
+    service = Service(context, ready, tmp_path)
+    service.write(RunSettings("m", "score-only", label="early", samples=1))
+    _, questions = service.write(RunSettings("m", "score-only", label="late", samples=1))
+    with context.store.write() as db:
+        db.conn.execute("UPDATE run SET model = 'other' WHERE label = 'early'")
+    report = service.read(questions)
+    assert [run.label for run in report.runs if run.complete] == ["late"]
+    (refused,) = report.refused
+    assert "another model" in refused and refused in str(report)

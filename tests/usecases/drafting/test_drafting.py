@@ -8,24 +8,29 @@ import io
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
-from coeval.domain import DraftStatus, Job, JobState, Person, RungCount, Study
-from coeval.errors import InputError, ModelError, NotAllowedError, NotFoundError, UnreachableError
+from coeval.domain import DraftStatus, Job, JobState, Person, Study
+from coeval.errors import InputError, ModelError, NotFoundError, UnreachableError
 from coeval.llm.running import runner
 from coeval.llm.running.ledger import Prices
+from coeval.llm.running.progress import Meter, Usage
 from coeval.llm.running.runner import Patience
 from coeval.store.queries import calls, drafts, jobs, tasks
+from coeval.ui.app.step_json import step_json
+from coeval.ui.components.next_step import find_next, list_steps, next_view
 from coeval.ui.run import build_app
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import batch_files, execution
 from coeval.usecases.drafting.execution import run_drafting
-from coeval.usecases.drafting.jobs import draft_line
+from coeval.usecases.drafting.jobs import BATCH, KIND, Worker, cancel_job, draft_line, list_jobs, start_job
 from coeval.usecases.drafting.preparation import estimate_run, show_question
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
 from coeval.usecases.export import export_table
+from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from coeval.usecases.tasks import get_task_state, show_run
@@ -170,6 +175,140 @@ def test_replay_needs_no_model_and_makes_the_same_drafts(context: Context, ready
     assert scores[0] == scores[1]
 
 
+def test_a_run_without_drafts_takes_other_settings(context: Context, ready: Person) -> None:
+    start_job(context, ready, "demo", RunSettings(model="m", label="mine"))
+    cancel_job(context, ready, list_jobs(context, ready, "demo")[0].id)
+    assert "before its first draft" in list_jobs(context, ready, "demo")[0].message
+    again = start_job(context, ready, "demo", RunSettings(model="other", label="mine"))
+    assert [run.model for run, _, _ in get_task_state(context, ready, "demo").runs][1:] == ["other"]
+    # while somebody makes its drafts, its settings stay
+    with pytest.raises(InputError, match="another label with --label"):
+        start_job(context, ready, "demo", RunSettings(model="third", label="mine"))
+    assert again.total == 8
+    # the job's page says what can be done there
+    with context.store.write() as db:
+        db.conn.execute("UPDATE run SET model = 'fourth' WHERE label = 'mine'")
+    with start_stub() as stub:
+        Worker(connected(context, stub))._run(again)
+    assert "another label, under More settings" in list_jobs(context, ready, "demo")[0].message
+
+
+def test_a_command_gives_other_settings_to_a_run_without_drafts(context: Context, ready: Person) -> None:
+    """Its own lease does not count as somebody who makes drafts."""
+    start_job(context, ready, "demo", RunSettings(model="m", label="mine"))
+    cancel_job(context, ready, list_jobs(context, ready, "demo")[0].id)
+    with start_stub() as stub:
+        settings = RunSettings(model="other", label="mine")
+        assert asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings)).complete
+
+
+def test_a_cancelled_job_tells_of_drafts_that_were_on_their_way(context: Context, ready: Person) -> None:
+    jobs_of = partial(list_jobs, context, ready, "demo")
+
+    def reply(body: dict[str, Any]) -> Reply:
+        if not jobs_of()[0].message.startswith("cancelled"):
+            cancel_job(context, ready, jobs_of()[0].id)
+            assert "draft" not in jobs_of()[0].message
+        return Reply(default_reply(body))
+
+    with start_stub(reply) as stub:
+        there = connected(context, stub)
+        Worker(there)._run(start_job(there, ready, "demo", RunSettings(label="mine", concurrency=1)))
+    (job,) = jobs_of()
+    assert (job.state, job.message) == (JobState.CANCELLED, "cancelled; its drafts are kept") and job.done
+
+
+def test_drafts_that_are_on_their_way_or_were_stopped_are_not_there(
+    context: Context, owner: Person, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_study(context, owner, replace(study, runs=()))
+    settings = RunSettings(model="m", label="mine")
+
+    def said() -> tuple[str, bool, str]:
+        step = next(
+            each for each in list_steps(get_task_state(context, owner, "demo")) if each.tab == "prefill"
+        )
+        return step.name, step.done, step.text
+
+    job = start_job(context, owner, "demo", settings)
+    with context.store.write() as db:
+        jobs.update_job(db, job.id, done=2)
+    assert said() == ("Drafting: 2 of 8", False, "the pre-fill is under way")
+    state = replace(get_task_state(context, owner, "demo", counted=False), can_draft=True)
+    assert (find_next(state).tab, find_next(state).todo) == ("prefill", "wait for the drafts")
+    ana = sign_in(context, "Ana")[0]
+    note = step_json(get_step(context, ana, "demo"))["evaluation"]["note"]
+    assert note.startswith("Drafts are being written: 2 of 8 so far.")
+    cancel_job(context, owner, job.id)
+    assert said() == ("Drafts (optional)", False, "stopped at 2 of 8")
+    assert step_json(get_step(context, ana, "demo"))["evaluation"]["note"].startswith("There is no draft")
+    with start_stub(default_reply) as stub:
+        served = connected(context, stub)
+        asyncio.run(run_drafting(served, owner, "demo", replace(settings, limit=2)))
+        with context.store.write() as db:
+            jobs.update_job(db, job.id, state=JobState.FAILED)
+        assert said() == ("Drafts (optional)", False, "stopped at 2 of 8")
+        lengths: list[int] = []
+
+        def list_all(*args: Any, **options: Any) -> list[tuple[int, int]]:
+            pairs = list(list_undrafted(*args, **options))
+            lengths.append(len(pairs))
+            return pairs
+
+        list_undrafted = drafts.list_undrafted
+        with monkeypatch.context() as patch:
+            patch.setattr(drafts, "list_undrafted", list_all)
+            state = get_task_state(served, owner, "demo")
+        assert lengths == [1], "every page would read all drafts that are missing"
+        assert str(next_view(state, in_setup=False)).count("scrutinise the drafts") == 1
+        asyncio.run(run_drafting(served, owner, "demo", settings))  # the command line drafts the rest
+    assert said() == ("Drafts", True, "1 run drafted or imported")
+
+
+def test_annotators_wait_only_for_drafts_that_they_will_see(
+    context: Context, owner: Person, study: Study
+) -> None:
+    import_study(context, owner, replace(study, runs=()))
+    ana = sign_in(context, "Ana")[0]
+    task = get_step(context, ana, "demo").task.id
+
+    def add_prefill(label: str, kind: str, state: JobState = JobState.QUEUED) -> str:
+        params = {"slug": "demo", "settings": RunSettings(label=label).to_params()}
+        with context.store.write() as db:
+            jobs.add_job(db, Job(kind, task, state, params, total=9))
+        return step_json(get_step(context, ana, "demo"))["evaluation"]["note"][:9]
+
+    assert add_prefill("a batch", BATCH) == "There is "  # perhaps it is never read
+    state = replace(get_task_state(context, owner, "demo", counted=False), can_draft=True)
+    assert find_next(state).todo == "read the results of the batch"
+    start_job(context, owner, "demo", RunSettings(model="m", label="first"))
+    start_job(context, owner, "demo", RunSettings(model="m", label="second"))
+    assert add_prefill("ended", KIND, JobState.DONE) == "Drafts ar"
+    with context.store.write() as db:
+        run = drafts.get_run(db, task, "second")
+        assert run
+        drafts.show_run(db, task, run.id)
+    cancel_job(
+        context, owner, next(job.id for job in list_jobs(context, owner, "demo") if job.label == "second")
+    )
+    assert add_prefill("another", KIND) == "There is "
+
+
+def test_failures_say_their_reasons_in_the_row_and_in_the_log(
+    context: Context, ready: Person, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = runner.Runner
+    quick = Patience(retries=0, first=0.01, longest=0.05)
+    monkeypatch.setattr(runner, "Runner", lambda *args, **kwargs: real(*args, patience=quick, **kwargs))
+    down = replace(context, settings=replace(context.settings, base_url="http://127.0.0.1:9/v1", timeout=1.0))
+    Worker(down)._run(start_job(down, ready, "demo", RunSettings(model="m", label="down")))
+    (row,) = list_jobs(context, ready, "demo")
+    assert row.failed and "127.0.0.1:9" in row.message and "127.0.0.1:9" in caplog.text
+    meter = Meter(8, Usage())
+    meter.count("The endpoint timed out.")
+    assert "1 failed (The endpoint timed out.)" in str(meter.read())
+
+
 def test_a_run_keeps_its_settings(context: Context, ready: Person) -> None:
     with start_stub() as stub:
         there = connected(context, stub)
@@ -254,52 +393,44 @@ def by_form(body: dict[str, Any]) -> str:
     return "2" if "answer 2 of a" in prompt else "No idea."
 
 
-def test_drafts_are_listed_by_their_rung(context: Context, ready: Person) -> None:
+def test_a_run_says_how_its_scores_were_obtained(context: Context, ready: Person) -> None:
     with start_stub(by_form) as stub:
         settings = RunSettings(label="mixed", protocol="analyze-rate")
         report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
         assert stub.paid == 12  # eight questions, and two second ones for each of two instances
-    counts = execution.count_by_rung(context, ready, "demo", "mixed")
-    rungs = {"unscored": ["2b", "2b"], "asked again": ["1b", "1b"], "label": ["1a", "1a", "2a", "2a"]}
-    assert counts == [RungCount("mixed", rung, len(listed)) for rung, listed in rungs.items()]
-    listed = {rung: execution.list_by_rung(context, ready, "demo", "mixed", rung) for rung in rungs}
-    assert {rung: [one.instance for one in found] for rung, found in listed.items()} == rungs
-    one = listed["asked again"][0]
-    assert (one.score, one.criterion) == (3, "Use simple words.")
-    assert one.raw.startswith("It is clear enough.") and one.raw.endswith('{"score": 3}')
-    assert listed["unscored"][0].score is None and "asked twice" in listed["unscored"][0].reason
     assert str(report).startswith("mixed: 6 drafted, 2 in no form (they can be sent again), 12 calls"), str(
         report
     )
     assert "50% in no form; 25% after asking again; answers by schema: off." in str(report)
     assert list(report.forms) == execution.describe_forms(context, ready, "demo", "mixed")
-    assert execution.count_by_rung(context, ready, "demo", "first") == [
-        RungCount("first", "not from a model here", 8)
-    ]
     assert execution.describe_forms(context, ready, "demo", "first") == []
     with pytest.raises(NotFoundError, match="has no run “x”"):
         execution.describe_forms(context, ready, "demo", "x")
 
     text = io.StringIO(newline="")
     export_table(context, ready, "demo", "drafts.csv", text)
-    exported = {
-        (row["instance"], row["rung"])
-        for row in csv.DictReader(io.StringIO(text.getvalue().lstrip("\ufeff")))
-        if row["run"] == "mixed"
+    rows = [
+        row for row in csv.DictReader(io.StringIO(text.getvalue().lstrip("\ufeff"))) if row["run"] == "mixed"
+    ]
+    assert any("asked twice" in row["reason"] for row in rows if not row["rung"])
+    assert {(row["instance"], row["rung"]) for row in rows} == {
+        ("1a", "label"),
+        ("1b", "asked again"),
+        ("2a", "label"),
+        ("2b", ""),
     }
-    assert exported == {("1a", "label"), ("1b", "asked again"), ("2a", "label"), ("2b", "")}
 
 
 def test_what_is_sent_again_is_counted_by_its_newest_answer(context: Context, ready: Person) -> None:
     with start_stub(lambda body: "No idea.") as stub:
         settings, there = RunSettings(label="again"), connected(context, stub)
         asyncio.run(run_drafting(there, ready, "demo", settings))
-        assert execution.count_by_rung(context, ready, "demo", "again") == [RungCount("again", "unscored", 8)]
+        told, *_ = execution.describe_forms(context, ready, "demo", "again")
+        assert told.startswith("100% in no form; 100% after asking again")
         stub.reply = default_reply
         asyncio.run(run_drafting(there, ready, "demo", replace(settings, retry_unscored=True)))
-    (count,) = execution.count_by_rung(context, ready, "demo", "again")
-    assert (count.n, count.rung in ("schema", "json")) == (8, True)
-    assert execution.list_by_rung(context, ready, "demo", "again", "unscored") == []
+    told, *_ = execution.describe_forms(context, ready, "demo", "again")
+    assert told.startswith("0% in no form; 0% after asking again")
 
 
 def test_a_run_whose_scores_hardly_differ_is_reported(context: Context, ready: Person) -> None:
@@ -308,10 +439,7 @@ def test_a_run_whose_scores_hardly_differ_is_reported(context: Context, ready: P
     assert "8 of 8 scores are 5: this model does not distinguish." in str(report)
 
 
-def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:
-    ana = sign_in(context, "Ana")[0]
-    with pytest.raises(NotAllowedError):
-        estimate_run(context, ana, "demo", RunSettings())
+def test_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:
     with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
         asyncio.run(run_drafting(context, ready, "demo", RunSettings()))
     assert "8 calls" in str(estimate_run(context, ready, "demo", RunSettings()))

@@ -21,14 +21,14 @@ from coeval.llm.running.ledger import Prices
 from coeval.settings import load_settings
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import batch_files
-from coeval.usecases.drafting.execution import count_by_rung, list_by_rung, run_drafting
+from coeval.usecases.drafting.execution import describe_forms, run_drafting
 from coeval.usecases.drafting.preparation import estimate_run, show_question
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.export import export_table
 from coeval.usecases.reports.statistics import get_report
 from coeval.usecases.study_import import import_study
 from coeval.usecases.tasks import get_task_state
-from tests.support.models.openai_stub import Body, Stub, start_stub
+from tests.support.models.openai_stub import Body, Reply, Stub, start_stub
 
 PAIRS = RunSettings(model="m", protocol="pairwise", label="pairs")
 
@@ -78,9 +78,7 @@ def test_every_pair_is_compared_in_both_orders_and_reported(context: Context, re
         stub.reply = lambda body: "Preference: tie"
         retried = asyncio.run(run_drafting(there, ready, "demo", replace(PAIRS, retry_unscored=True)))
         assert (retried.total, retried.unscored) == (2, 0)
-        counts = count_by_rung(there, ready, "demo", "pairs")
-        assert {(count.rung, count.n) for count in counts} == {("label", 8)}
-        assert len(list_by_rung(there, ready, "demo", "pairs", "label")) == 8
+        assert describe_forms(there, ready, "demo", "pairs")[0].startswith("0% in no form")
     assert not next(
         run for run, _, _ in get_task_state(context, ready, "demo").runs if run.label == "pairs"
     ).shown
@@ -135,5 +133,8 @@ def test_a_table_is_compared_too(tmp_path: Path) -> None:
         settings = load_settings({"OPENAI_BASE_URL": stub.url})
         options: dict[str, Any] = {"settings": settings, "ledger": tmp_path / "l.db", "progress": False}
         compared = judge_frame(table, ["Be true."], "m", protocol="pairwise", samples=3, **options)
+        stub.reply = lambda body: Reply(text="Preference: A\nIt is", finish_reason="content_filter")
+        declined = judge_frame(table, ["Be brief."], "m", protocol="pairwise", **options)
     assert compared[["instance", "other", "score"]].values.tolist() == [["0", "1", 0.0], ["1", "0", 1.0]]
     assert compared.samples[0] == (0.0, 0.0, 0.0) and set(compared.rung) == {"label"}
+    assert declined.score.isna().all() and declined.reason.str.contains("declined to answer").all()

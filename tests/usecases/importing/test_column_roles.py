@@ -12,6 +12,7 @@ from coeval.domain import (
     ColumnRole,
     Instance,
     Person,
+    Scale,
     Study,
     Task,
 )
@@ -19,6 +20,7 @@ from coeval.errors import InputError
 from coeval.llm.prompting.template_files import render_sample
 from coeval.store.queries import tasks
 from coeval.usecases.access import Context
+from coeval.usecases.criteria_rounds import get_criteria_set
 from coeval.usecases.scrutiny.design import set_columns
 from coeval.usecases.study_import import ImportOptions, import_file, import_study
 
@@ -96,3 +98,26 @@ def test_a_document_that_holds_the_article_is_shown_and_names_its_group(
     assert names[0] == names[1] == name_document(ARTICLE) and len(set(names)) == 3
     assert ARTICLE in render_sample(task, stored[0])
     assert not import_file(context, owner, path, "news").changed
+
+
+def test_an_import_says_how_many_criteria_it_set(context: Context, owner: Person, tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("input,output\nWhy?,So.\n", encoding="utf-8")
+    report = import_file(
+        context, owner, path, "new", ImportOptions(criteria_lines=("It is right.", "It is kind."))
+    )
+    assert report.notes == ["Final criteria: 2."]
+
+
+def test_criteria_that_state_no_scale_have_that_of_the_import(
+    context: Context, owner: Person, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("input,output\nWhy?,So.\n", encoding="utf-8")
+    lines = ("It is right.", "It is kind.\t1-3")
+    import_file(context, owner, path, "new", ImportOptions(criteria_lines=lines, scale=Scale(0, 1)))
+    current = get_criteria_set(context, owner, "new")
+    assert current and [criterion.scale for criterion in current.criteria] == [Scale(0, 1), Scale(1, 3)]
+    with context.store.read() as db:
+        task = tasks.get_task(db, "new")
+    assert task and task.scale == Scale(0, 1), "criteria that are voted on later have it too"

@@ -128,7 +128,7 @@ def test_what_is_written_back_begins_the_same_study(
     context: Context, owner: Person, path: Path, tmp_path: Path
 ) -> None:
     open_outline(context, OPERATOR, path)
-    before = Design(0.1, 0.1, 0.2, 90, Display.MARKDOWN, False, True, Layout.ALL, 0.1, 0.1, True)
+    before = Design(0.1, 0.1, 0.2, 90, Display.MARKDOWN, False, Layout.ALL, 0.1, 0.1, True)
     assert all(getattr(before, field.name) != field.default for field in fields(Design))
     set_design(context, owner, "capitals", before)
     target = io.BytesIO()

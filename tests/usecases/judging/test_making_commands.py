@@ -8,17 +8,15 @@ import pytest
 
 from coeval.cli.commands import main
 from coeval.extensions.judge.fit import fit_judge
-from coeval.extensions.judge.model.judge_file import load_judge, read_public_key
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import import_study
-from tests.support.studies.judge_files import make_key
 from tests.support.studies.unsure_study import THRESHOLD, make_unsure_study
 
 Captured = pytest.CaptureFixture[str]
 
 
 @pytest.mark.slow
-def test_take_asks_before_it_replaces_a_file_and_signs_it(
+def test_take_asks_before_it_replaces_a_file(
     context: Context, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_study(context, OPERATOR, make_unsure_study())
@@ -41,12 +39,3 @@ def test_take_asks_before_it_replaces_a_file_and_signs_it(
         else:
             main(take)
         assert (path.read_text() == "mine") is kept
-    key = make_key(tmp_path)
-    capsys.readouterr()
-    main([*take, "--force", "--sign", str(key)])
-    signed = load_judge(path, read_public_key(tmp_path / "key.pub"))
-    assert signed.signature and "; signed by SHA256:" in capsys.readouterr().out
-    before = path.read_bytes()
-    with pytest.raises(SystemExit):
-        main([*take, "--force", "--sign", str(tmp_path / "none")])
-    assert path.read_bytes() == before, "a key that cannot be read leaves the file as it was"

@@ -107,6 +107,3 @@ def test_guests_work_at_their_own_study_only(untouched: tuple[Context, dict[str,
     context, people = untouched
     with pytest.raises(NotAllowedError, match="not part of the study"):
         call(context, name, people["guest"])
-
-
-# ---- over HTTP -----------------------------------------------------------------------------------------------

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 
 from coeval.domain import Person
 from coeval.errors import NotAllowedError
+from coeval.store.queries import assignments
 from coeval.usecases import tasks
-from coeval.usecases.access import Context
-from coeval.usecases.scrutiny.policies import get_team, set_team
+from coeval.usecases.access import Context, require_task
+from coeval.usecases.scrutiny.policies import ask_people, get_team, set_team
+from coeval.usecases.scrutiny.queue import require_set
 from coeval.usecases.scrutiny.steps import Where, get_step, submit
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -66,6 +69,28 @@ def test_each_instance_goes_to_as_many_people_as_was_said(
             pairs[instance[:-1]].add(name)
     assert {len(pair) for pair in pairs.values()} == {2}
     assert get_step(context, owner, "demo").total == 0
+
+
+@pytest.mark.parametrize("limit", ["a share", "three lines"])
+def test_a_thread_adds_nothing_that_an_owner_has_limited(
+    context: Context, owner: Person, people: list[Person], monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    threads: list[Thread] = []
+    monkeypatch.setattr(assignments, "FIRST_PART", 2)
+    monkeypatch.setattr(Thread, "start", lambda thread: threads.append(thread))
+    assert get_step(context, people[0], "demo").total == 12 and len(threads) == 1
+    if limit == "a share":
+        set_team(context, owner, "demo", ["Ana", "Ben"], 1)
+    else:
+        with context.store.write() as db:
+            task = require_task(db, "demo")
+            current = require_set(db, task)
+            lines = [(instance, current.criteria[0].id) for instance in (10, 11, 12)]
+            ask_people(db, task, current, "", lines, "")
+    limited = get_step(context, people[0], "demo").total
+    assert limited < 8
+    threads[0].run()
+    assert get_step(context, people[0], "demo").total == limited
 
 
 def test_what_was_opened_or_saved_counts_and_new_instances_are_shared_out(

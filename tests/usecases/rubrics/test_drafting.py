@@ -111,8 +111,10 @@ def test_unscored_criteria_are_asked_for_again_only_on_request(
 ) -> None:
     with serve_rubrics_judge(context) as (connected, stub):
         answer = stub.reply
+        stub.reply = lambda body: Reply(text=BAD["numbers"], finish_reason="refusal")
+        assert judge(connected, owner).unscored == 24
         stub.reply = lambda body: BAD["some"]
-        assert judge(connected, owner).unscored == 18
+        assert judge(connected, owner, retry_unscored=True).unscored == 18
         stub.reply = answer
         assert judge(connected, owner).asked == 0
         again = judge(connected, owner, retry_unscored=True)

@@ -17,9 +17,8 @@ from coeval.cli.commands import build_parser
 from coeval.domain import Action, Person
 from coeval.errors import InputError
 from coeval.extensions.rubrics.drafting import judge_rubrics
-from coeval.extensions.rubrics.gate import EXIT_CODES, check_figure, outcome_of
 from coeval.extensions.rubrics.questions import RubricsRun
-from coeval.extensions.rubrics.reports import get_rubrics_report
+from coeval.extensions.rubrics.reports import EXIT_CODES, check_figure, get_rubrics_report, outcome_of
 from coeval.extensions.rubrics.reviews import SentLine, get_rubrics_sheet, submit_rubrics_sheet
 from coeval.extensions.rubrics.statistics import (
     JudgedInstance,

@@ -1,4 +1,4 @@
-"""Skipping, reopened criteria, suggestions, and times that cannot be true."""
+"""Skipping, reopened criteria, and times that cannot be true."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from coeval.domain import Action, CriteriaSet, Person, Study, Vote
-from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.errors import NotFoundError
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import (
     cast_ballot,
     establish,
-    get_round,
 )
-from coeval.usecases.criteria_sets import list_suggestions, reopen_criteria
+from coeval.usecases.criteria_sets import reopen_criteria
 from coeval.usecases.scrutiny.steps import (
     Move,
     Step,
@@ -25,7 +24,6 @@ from coeval.usecases.scrutiny.steps import (
     list_history,
     mark_instance,
     submit,
-    suggest_criterion,
 )
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
@@ -113,40 +111,6 @@ def test_a_new_version_reopens_what_changed_where_it_was_finished(
     save(context, ana, first, 4)
     again = get_step(context, ana, "demo", Where(position=1))
     assert (again.finished, again.reopened) == (1, frozenset())
-
-
-def test_a_suggestion_becomes_a_proposal_that_names_its_instance(
-    context: Context, owner: Person, ana: Person
-) -> None:
-    step = get_step(context, ana, "demo")
-    assert step.instance
-    for _ in range(2):  # the same words twice are one suggestion
-        suggest_criterion(context, ana, "demo", step.instance.id, "  Be\n brief. ")
-    suggest_criterion(context, ana, "demo", step.instance.id, "use SIMPLE words")  # one there is already
-    (found,) = list_suggestions(context, owner, "demo")[:1]
-    assert (found.text, found.person, found.instance) == ("Be brief.", "Ana", step.instance)
-    texts = [one.text for one in list_suggestions(context, owner, "demo")]
-    round_ = reopen_criteria(context, owner, "demo", texts)
-    assert [p.text for p in round_.proposals] == ["Use simple words.", "Be true.", "Be brief."]
-    assert round_.proposals[2].origin == "human"
-    # systems are hidden and the id "1a" would name one, so the input stands for it
-    assert round_.proposals[2].note == f"suggested while judging an instance about “{step.instance.input}”"
-    assert list_suggestions(context, owner, "demo") == []
-    seen = get_round(context, ana, "demo")
-    assert seen and seen.proposals[2].note == round_.proposals[2].note
-
-
-def test_suggestions_come_from_ones_own_queue_and_are_the_owners_to_read(
-    context: Context, ana: Person
-) -> None:
-    with pytest.raises(NotFoundError, match="not in your queue"):
-        suggest_criterion(context, ana, "demo", 10_000, "Be brief.")
-    step = get_step(context, ana, "demo")
-    assert step.instance
-    with pytest.raises(InputError, match="empty"):
-        suggest_criterion(context, ana, "demo", step.instance.id, "  ")
-    with pytest.raises(NotAllowedError):
-        list_suggestions(context, ana, "demo")
 
 
 def ago(**span: float) -> str:

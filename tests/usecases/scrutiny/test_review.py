@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from coeval.domain import Person, Role, Study
-from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
+from coeval.domain import Person, Study
+from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.usecases.access import Context
 from coeval.usecases.export import export_folder
 from coeval.usecases.reports.statistics import get_frames
@@ -116,20 +115,3 @@ def test_habits_count_what_showed_a_draft(
         one.person: (one.n, one.kept_all, one.longest_streak) for one in list_habits(context, owner, "demo")
     }
     assert found == {"Ana": (1, 0, 0), "Ben": (1, 1, 1), "Cy": (1, 0, 0)}
-
-
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.RESEARCHER])
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda c, p: list_disputes(c, p, "demo"),
-        lambda c, p: compare_people(c, p, "demo", "1a", 1),
-        lambda c, p: adjudicate(c, p, "demo", "1a", 1, score=3),
-        lambda c, p: list_habits(c, p, "demo"),
-    ],
-)
-def test_only_owners_look_back(
-    context: Context, people: list[Person], role: Role, ask: Callable[[Context, Person], object]
-) -> None:
-    with pytest.raises(NotAllowedError):
-        ask(context, Person("Ana", role, people[0].id))

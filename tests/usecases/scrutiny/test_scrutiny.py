@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from threading import Event, Thread, current_thread
+from threading import enumerate as list_threads
 
 import pytest
 
 from coeval.domain import Action, Arm, Filter, Person, RowKind, ScrutinyRow, Study
-from coeval.errors import InputError, NotFoundError, StaleError
-from coeval.rules.arms import Aliases
+from coeval.errors import BusyError, InputError, NotFoundError, StaleError
+from coeval.rules.arms import Aliases, draw_order
 from coeval.rules.evaluation_rows import Sent, SentRow
-from coeval.store.queries import submissions
-from coeval.usecases.access import Context
+from coeval.store import Database
+from coeval.store.queries import assignments, submissions, tasks
+from coeval.usecases.access import Context, require_task
 from coeval.usecases.scrutiny.steps import (
+    RESUME,
     Move,
     Step,
     Where,
@@ -23,10 +30,10 @@ from coeval.usecases.scrutiny.steps import (
     mark_instance,
     submit,
     submit_sheet,
-    suggest_criterion,
 )
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
+from coeval.usecases.tasks import list_progress
 
 
 @pytest.fixture
@@ -90,15 +97,16 @@ def test_going_back_shows_what_was_saved_and_keeps_history(context: Context, ana
     assert [(one.revision, one.score) for one in history] == [(1, 2), (2, 3)]
 
 
-def test_the_same_key_is_saved_once(context: Context, ana: Person) -> None:
+def test_the_same_key_is_saved_once(context: Context, owner: Person, ana: Person) -> None:
     step = get_step(context, ana, "demo")
     assert step.instance and step.criterion
     first, again = (submit(context, ana, "demo", sent(step)) for _ in range(2))
     assert first.id == again.id
     assert len(list_history(context, ana, "demo", step.instance.id, step.criterion.id)) == 1
     other = replace(sent(step), criterion=step.criteria[1].id)
-    with pytest.raises(InputError, match="key of another"):
-        submit(context, ana, "demo", other)
+    for person, again_sent in ((ana, other), (owner, sent(step))):
+        with pytest.raises(InputError, match="key of another"):
+            submit(context, person, "demo", again_sent)
 
 
 def test_a_key_has_from_8_to_80_characters(context: Context, ana: Person) -> None:
@@ -149,6 +157,12 @@ def test_others_work_and_others_instances_are_out_of_reach(
     assert get_step(context, owner, "demo", here).saved is None
     with pytest.raises(NotFoundError, match="not in your queue"):
         get_step(context, ana, "demo", Where(instance=10_000))
+    for door in (
+        lambda: get_step(context, ana, "demo", replace(here, criterion=10_000)),
+        lambda: submit(context, ana, "demo", replace(sent(step), uid="another-key", criterion=10_000)),
+    ):
+        with pytest.raises(NotFoundError, match="not in the current criteria set"):
+            door()
     with pytest.raises(NotFoundError, match="type 1 to 4"):
         get_step(context, ana, "demo", Where(position=5))
 
@@ -173,6 +187,97 @@ def test_new_instances_join_the_queue_at_its_end(
     step = get_step(context, ana, "demo", Where(position=5))
     assert step.total == 5 and step.instance and step.instance.external_id == "late"
     assert [get_step(context, ana, "demo", Where(position=n)).instance for n in range(1, 5)] == first
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_new_long_queue_opens_before_all_of_it_is_added(
+    context: Context, owner: Person, ana: Person, monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    """The number of its places is right at once; what an ended server did not add, a later opening adds."""
+    waiting: list[Thread] = []
+    monkeypatch.setattr(assignments, "FIRST_PART", 1)
+    monkeypatch.setattr(Thread, "start", lambda thread: waiting.append(thread))
+    first = get_step(context, ana, "demo")
+    assert first.assignment and (first.total, first.assignment.position, len(waiting)) == (4, 1, 1)
+    assert [row["total"] for row in list_progress(context, owner, "demo") if row["name"] == "Ana"] == [4]
+    with context.store.read() as db:
+        task = require_task(db, "demo")
+        assert list(list_order(db, ana)) == [1, 4]
+        seed = tasks.get_seed(db, task.id)
+    if stopped:
+        assert get_step(context, ana, "demo").total == 4 and len(waiting) == 2
+        get_step(context, ana, "demo", Where(position=3))
+    else:
+        waiting[0].run()
+    with context.store.read() as db:
+        order = list_order(db, ana)
+    assert list(order) == [1, 2, 3, 4] and list(order.values()) == draw_order(seed, ana.id, order.values())
+    for late in waiting[1:]:
+        late.run()
+    get_step(context, ana, "demo")
+    with context.store.read() as db:
+        assert list_order(db, ana) == order and len(waiting) == 1 + stopped
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_no_transaction_adds_a_long_queue(
+    context: Context, owner: Person, ana: Person, study: Study, monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    """Every save waits for a transaction that writes."""
+    many = tuple(replace(study.instances[0], external_id=f"more {n}") for n in range(9_000))
+    import_study(context, owner, Study(study.task, many))
+    sizes, write = [0], context.store.write
+
+    @contextmanager
+    def count() -> Iterator[Database]:
+        with write() as db:
+            yield db
+            sizes.append(len(list_order(db, ana)))
+
+    monkeypatch.setattr(context.store, "write", count)
+    where = Where(position=8_999) if whole else RESUME
+    assert get_step(context, ana, "demo", where).total == 9_004
+    for thread in list_threads():
+        if thread.name.startswith("queue"):
+            thread.join(60)
+    assert sizes[-1] == 9_004 and max(after - before for before, after in pairwise(sizes)) <= 2_500
+    with context.store.read() as db:
+        order = list_order(db, ana)
+        seed = tasks.get_seed(db, require_task(db, "demo").id)
+    assert list(order) == list(range(1, 9_005)) and [*order.values()] == draw_order(
+        seed, ana.id, order.values()
+    )
+
+
+def test_a_queue_that_is_begun_has_only_a_single_thread(
+    context: Context, ana: Person, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A thread that meets a closed or a busy store says so; the next opening goes on."""
+    go_on, busy = Event(), BusyError("Other processes write.")
+    monkeypatch.setattr(assignments, "FIRST_PART", 1)
+    get_step_of = partial(get_step, context, ana, "demo")
+
+    @contextmanager
+    def refuse() -> Iterator[Database]:
+        if current_thread().name.startswith("queue"):
+            go_on.wait(60)
+            raise busy
+        with write() as db:
+            yield db
+
+    write = context.store.write
+    monkeypatch.setattr(context.store, "write", refuse)
+    assert (get_step_of().total, get_step_of().total) == (4, 4)
+    threads = [thread for thread in list_threads() if thread.name.startswith("queue")]
+    assert len(threads) == 1
+    go_on.set()
+    threads[0].join(60)
+    assert "Other processes write." in caplog.text and "Traceback" not in caplog.text
+
+
+def list_order(db: Database, person: Person) -> dict[int, int]:
+    sql = "SELECT position, instance FROM assignment WHERE annotator = ? ORDER BY position"
+    return dict(db.conn.execute(sql, [person.id]).fetchall())
 
 
 def test_blind_assignments_take_no_drafted_rows(context: Context, owner: Person, ana: Person) -> None:
@@ -229,14 +334,13 @@ def test_an_instance_of_another_task_is_not_taken_here(
         lambda: submit(context, ana, "demo", replace(foreign, criterion=here)),
         lambda: submit_sheet(context, ana, "demo", [foreign]),
         lambda: mark_instance(context, ana, "demo", foreign.instance, flagged=True),
-        lambda: suggest_criterion(context, ana, "demo", foreign.instance, "Be brief."),
         lambda: list_history(context, ana, "demo", foreign.instance, foreign.criterion),
     ]
     for door in doors:
         with pytest.raises(NotFoundError, match="not in your queue"):
             door()
     with context.store.read() as db:
-        for table in ("submission", "mark", "suggestion"):
+        for table in ("submission", "mark"):
             assert list(db.query(f"SELECT * FROM {table}")) == [], table
 
 

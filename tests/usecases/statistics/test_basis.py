@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coeval.domain import Person
-from coeval.stats.basis import ALL_ARMS, UNAIDED, Basis, OnBasis, list_choices
+from coeval.stats.basis import Basis, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.agreement import agreement_section, people_alphas
 from coeval.ui.app.agreement.figures import Page
@@ -72,14 +72,12 @@ def test_the_numbers_of_an_old_version_stay(filled: Context, owner: Person) -> N
     assert page.figures and all(told.startswith("criteria version 1 · ") for told in labels(page))
 
 
-def test_an_arm_is_that_of_the_whole_report(filled: Context, owner: Person) -> None:
+def test_scores_without_the_draft_are_those_of_the_whole_report(filled: Context, owner: Person) -> None:
     reading = get_reading(filled, owner, "demo")
-    assert reading.get(list_choices).arms == ("assisted", "blind")
-    parts = [reading.get(OnBasis(count_scores, Basis(arm=arm))) for arm in ("assisted", "blind")]
-    assert parts == [36, 36]
+    assert reading.get(OnBasis(count_scores, Basis(unaided=True))) == 36
     by_hand = reading.read_frames()
     blind = by_hand.scores[by_hand.scores["arm"] == "blind"]
-    found = reading.get(OnBasis(alpha, Basis(arm="blind")))
+    found = reading.get(OnBasis(alpha, Basis(unaided=True)))
     assert found == alpha(make_frames(blind, criteria=tuple(by_hand.criteria)))
     assert found != reading.get(alpha)
 
@@ -87,35 +85,25 @@ def test_an_arm_is_that_of_the_whole_report(filled: Context, owner: Person) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_figure_names_its_scores(filled: Context, owner: Person, section: str) -> None:
-    for basis in (Basis(), Basis(arm="assisted")):
+    # people change nothing in scores that they give without a draft
+    for basis in (Basis(), Basis(unaided=section != "changes")):
         page = whole(filled, owner, section, basis)
         assert labels(page), section
         for told in labels(page):
             assert told.startswith("criteria version 1 · "), (section, told)
     arms = {told.split(" · ")[1] for told in labels(page)}
-    compared = "36 assisted and 36 blind scores with a readable draft, none planted"
+    compared = "36 assisted and 36 blind scores saved after a readable draft, none planted"
     if section == "draft":
-        assert compared in arms and "assisted scores" not in arms
+        assert compared in arms and "blind and first scores" not in arms
+    elif section == "changes":
+        assert arms == {"all arms"}
     elif section == "model":
-        assert arms == {"36 scores given with a draft in view"}
+        assert arms == {"36 blind scores"}
     else:
-        assert arms == {"assisted scores", *([compared] if section == "agreement" else [])}
+        assert arms == {"blind and first scores", *([compared] if section == "agreement" else [])}
 
 
-def test_planted_errors_are_counted_or_left_out() -> None:
-    rows = [
-        {"annotator": who, "instance": f"i{n}", "score": 1 + (n + who) % 3, "planted_score": n == 0}
-        for n in range(4)
-        for who in range(2)
-    ]
-    study = make_frames([row | {"annotator": f"p{row['annotator']}"} for row in rows])
-    assert list_choices(study).planted
-    out = Basis(planted=False).cut(study)
-    assert len(study.scores) == 8 and len(out.scores) == 6
-    assert Basis(planted=False).cut(study) is out and Basis().cut(study) is study
-
-
-@pytest.mark.parametrize("basis", [Basis(), Basis(arm=UNAIDED), Basis(arm="assisted")], ids=str)
+@pytest.mark.parametrize("basis", [Basis(), Basis(unaided=True)], ids=str)
 def test_the_cards_and_the_chart_rest_on_the_same_scores(
     context: Context, owner: Person, basis: Basis
 ) -> None:
@@ -124,8 +112,8 @@ def test_the_cards_and_the_chart_rest_on_the_same_scores(
     page = whole(context, owner, "agreement", basis)
     shown = float(page.tiles[0]["children"][1]["attributes"]["data-value"])  # type: ignore[index, call-overload]
     chart = next(figure for figure in page.figures if figure.name == "alpha-by-criterion")
-    assert shown == pytest.approx(chart.data["alpha"].mean())
-    words = {ALL_ARMS: "all arms", UNAIDED: "blind and first scores"}.get(basis.arm, "assisted scores")
+    assert shown == pytest.approx(chart.data["value"].mean())
+    words = "blind and first scores" if basis.unaided else "all arms"
     # the effect of the draft compares the arms, whichever are chosen, and says so
     *others, effect = (told for told in labels(page) if words in told or "assisted and" in told)
     assert (
@@ -141,7 +129,7 @@ def test_scores_that_no_draft_led_are_blind_ones_and_those_before_the_draft() ->
         {"annotator": "a", "instance": "3", "arm": "first", "score": 5, "first_score": None},
         {"annotator": "a", "instance": "4", "arm": "assisted", "score": 4},
     ]
-    cut = Basis(arm=UNAIDED).cut(make_frames(rows))
+    cut = Basis(unaided=True).cut(make_frames(rows))
     assert dict(zip(cut.scores["instance"], cut.scores["score"], strict=True)) == {"1": 2, "2": 3}
 
 
@@ -161,7 +149,7 @@ def test_the_tab_opens_with_scores_that_no_draft_led_where_there_are_enough() ->
     )
 
 
-def test_planted_errors_count_for_all_of_the_agreement_page_or_for_none_of_it() -> None:
+def test_no_pair_of_raters_counts_a_planted_error() -> None:
     """Two people follow the planted 1 of the second instance, so that they agree in it; the model said 4."""
     rows = [
         {"annotator": who, "instance": f"i{k}", "score": score, "planted_score": k == 1}
@@ -170,15 +158,16 @@ def test_planted_errors_count_for_all_of_the_agreement_page_or_for_none_of_it() 
     ]
     drafts = [{"instance": f"i{k}", "score": score} for k, score in enumerate((5, 4, 2, 4))]
     study = make_frames(rows, drafts)
-    for basis, n, names in ((Basis(), 4, ["a", "b"]), (Basis(planted=False), 3, [MODEL, "a", "b"])):
-        section = agreement_section(basis.cut(study))
-        figure = heatmap_figure(section.pairwise, section.planted)
-        assert set(figure.data[["a", "b"]].to_numpy().ravel()) == set(names) and not figure.basis
-        between = figure.data[(figure.data["a"] == "a") & (figure.data["b"] == "b")].iloc[0]
-        assert between["n_units"] == n and between["alpha"] == pytest.approx(section.humans["ordinal"])
-    whole_report = agreement_section(study)
-    assert [(pair.a, pair.b, pair.n) for pair in whole_report.pairwise] == [
-        ("a", "b", 4),
+    section = agreement_section(study)
+    assert section.counts.n_units == 4 and section.planted == 2
+    assert [(pair.a, pair.b, pair.n) for pair in section.pairwise] == [
+        ("a", "b", 3),
         ("a", "llm", 3),
         ("b", "llm", 3),
     ]
+    figure = heatmap_figure(section.pairwise)
+    assert set(figure.data[["a", "b"]].to_numpy().ravel()) == {MODEL, "a", "b"}
+    assert figure.basis == "planted errors left out"
+    assert "Highest: " in figure.words
+    alone = heatmap_figure(section.pairwise[:1]).words
+    assert alone.startswith("Ordinal alpha of a and b: ") and "Highest" not in alone

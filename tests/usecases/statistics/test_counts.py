@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import random
 import re
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from coeval.cli.commands import main
 from coeval.domain import Arm, ImportedDraft, ImportedRun, Person
+from coeval.extensions.hub.content import write_content
 from coeval.rules.arms import Design
 from coeval.stats.report.agreement import arm_counts
 from coeval.ui.app.agreement.assistance import build
 from coeval.ui.components.view import Node
 from coeval.usecases.access import Context
 from coeval.usecases.export import export_table
-from coeval.usecases.reports.statistics import get_frames, get_paper_tables, get_report, get_statistic
+from coeval.usecases.reports.statistics import get_frames, get_paper_tables, get_statistic
 from coeval.usecases.scrutiny.design import set_design
-from coeval.usecases.scrutiny.review import compare_people
+from coeval.usecases.scrutiny.review import compare_people, list_habits
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
@@ -75,29 +79,33 @@ def numbers_of(text: str) -> Counter[str]:
         "before and after seeing the draft": Arm.FIRST,
         "with its quoted passages marked": Arm.EVIDENCE,
         "without the draft": Arm.BLIND,
-        "where no draft could be read": Arm.UNDRAFTED,
+        "without a readable draft": Arm.UNDRAFTED,
     }
     found = re.findall(rf"(\d+)(?: \(\d+%\))? ({'|'.join(words)})", text)
     return Counter({words[phrase]: int(n) for n, phrase in found})
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_counts_of_a_study_add_up_everywhere(context: Context, owner: Person, seed: int) -> None:
+def test_the_counts_of_a_study_add_up_everywhere(
+    context: Context, owner: Person, seed: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     seen = fill(context, owner, seed)
     total = len(PEOPLE) * 8 * 2
     assert sum(seen.values()) == total
     with context.store.read() as db:
         assert db.conn.execute("SELECT count(*) FROM current_submission").fetchone()[0] == total
+        assert write_content(db, "demo", tmp_path).arms == seen  # the card on the Hub
     target = io.StringIO()
     export_table(context, owner, "demo", "scores.csv", target)
     latest = [row for row in csv.DictReader(io.StringIO(target.getvalue())) if row["latest"] == "1"]
     assert Counter(row["arm"] for row in latest) == seen
-    report = get_report(context, owner, "demo")
+    main(["stats", "--task", "demo", "--json", "--db", context.settings.server or str(context.settings.db)])
+    report = json.loads(capsys.readouterr().out)
     headline = report["agreement"]["headline"]
     assert Counter(report["arms"]) == seen
     view = seen[Arm.ASSISTED] + seen[Arm.FIRST]
     every = sum(part["drafts_in_view"]["n"] for part in report["agreement"]["per_criterion"])
-    assert every == view
+    assert every == view == sum(habits.n for habits in list_habits(context, owner, "demo"))
     if headline["scores"] == "all scores":
         assert (headline["drafts_in_view"]["n"], headline["drafts_in_view"]["of"]) == (view, total)
     assert numbers_of(str(get_paper_tables(context, owner, "demo")["methods.md"])) == seen
@@ -111,3 +119,33 @@ def test_the_counts_of_a_study_add_up_everywhere(context: Context, owner: Person
             columns = compare_people(context, owner, "demo", instance.external_id, place).columns
             compared.update(column.arm for column in columns)
     assert compared == seen
+
+
+def test_checks_and_rejected_work_count_nowhere(context: Context, owner: Person, tmp_path: Path) -> None:
+    fill(context, owner, 0)
+    with context.store.write() as db:
+        db.conn.execute(
+            "INSERT INTO arrival (task, annotator, study, session, at)"
+            " SELECT 1, id, '', '', '' FROM annotator WHERE name = 'Cleo'"
+        )
+        db.conn.execute(
+            "INSERT INTO enrolment (task, annotator, state, note, actor, at, arrival)"
+            " SELECT 1, annotator, 'rejected', '', '', '', id FROM arrival"
+        )
+        db.conn.execute(
+            "INSERT INTO reservation (annotator, instance, task, purpose, given_at, reserved_until, outcome, arrival)"
+            " SELECT DISTINCT s.annotator, s.instance, 1, CASE WHEN a.id IS NULL THEN 'check' ELSE 'work' END,"
+            " '', '', 'finished', a.id"
+            " FROM submission s LEFT JOIN arrival a ON a.annotator = s.annotator"
+            " WHERE a.id IS NOT NULL OR s.instance = (SELECT min(id) FROM instance)"
+        )
+    target = io.StringIO()
+    export_table(context, owner, "demo", "scores.csv", target)
+    rows = [row for row in csv.DictReader(io.StringIO(target.getvalue())) if row["latest"] == "1"]
+    counted = [row for row in rows if (row["check"], row["rejected"]) == ("0", "0")]
+    assert len(counted) == 2 * 7 * 2 and len(rows) == 3 * 8 * 2
+    with context.store.read() as db:
+        content = write_content(db, "demo", tmp_path)
+    arms = Counter(row["arm"] for row in counted)
+    assert content.arms == arms == arm_counts(get_frames(context, owner, "demo"))
+    assert content.planted == sum(bool(row["planted_error"]) for row in counted)

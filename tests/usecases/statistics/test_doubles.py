@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from coeval.settings import load_settings
-from coeval.stats.basis import UNAIDED, Basis
+from coeval.stats.basis import Basis
 from coeval.stats.estimates import Estimate
 from coeval.store import Store
 from coeval.ui.app.agreement.sections import SECTIONS, get_pages
@@ -152,7 +152,7 @@ def texts(node: Any) -> str:
 def list_cards(context: Context, slug: str, basis: Basis) -> Iterator[tuple[str, str, float, str]]:
     """Every card of the pages that open with these scores: its page, title, exact value, and interval in words."""
     for section, shown in SECTIONS.items():
-        if shown.unaided is not (basis.arm == UNAIDED):
+        if shown.unaided is not basis.unaided:
             continue
         *_, page = get_pages(context, OPERATOR, slug, section, basis)
         for tile in page.tiles:
@@ -165,13 +165,13 @@ def list_cards(context: Context, slug: str, basis: Basis) -> Iterator[tuple[str,
                 yield section, texts(title), float(value), span[1] if span else ""
 
 
-@pytest.mark.parametrize("arm", ["", UNAIDED])
+@pytest.mark.parametrize("unaided", [False, True])
 def test_every_card_has_a_number_of_the_document_with_its_interval(
-    context: Context, slug: str, arm: str
+    context: Context, slug: str, unaided: bool
 ) -> None:
-    if slug == "demo" and arm:
+    if slug == "demo" and unaided:
         pytest.skip("nobody has scored the demo")
-    report = get_report(context, OPERATOR, slug, Basis(arm=arm))
+    report = get_report(context, OPERATOR, slug, Basis(unaided=unaided))
     numbers = {round(entry, 9) for _, entry in walk(report) if isinstance(entry, (int, float))}
     spans = defaultdict(set)
     for _, entry in walk(report):
@@ -179,7 +179,7 @@ def test_every_card_has_a_number_of_the_document_with_its_interval(
             for value in entry.values():
                 if isinstance(value, float):
                     spans[round(value, 9)] |= in_words(entry)
-    found = list(list_cards(context, slug, Basis(arm=arm)))
+    found = list(list_cards(context, slug, Basis(unaided=unaided)))
     assert found or slug == "demo", "the finished example has cards"
     by_title = defaultdict(set)
     for section, title, value, span in found:

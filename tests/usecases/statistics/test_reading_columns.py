@@ -135,10 +135,8 @@ def check(db: Database, slug: str, version: int | None) -> None:
     for row, arm in zip(kept, arms, strict=True):
         if row["planted"] is None:
             for line in rows(db, "SELECT * FROM submission_row WHERE submission = ?", [row["id"]]):
-                lines[row["annotator"], texts[row["criterion"]], arm, line["kind"], line["action"]] += 1
-    names = {row["name"]: row["id"] for row in rows(db, "SELECT id, name FROM annotator")}
-    told = frames.actions.assign(annotator=frames.actions["annotator"].map(names))
-    assert {tuple(row[:-1]): row[-1] for row in told.itertuples(index=False)} == dict(lines)
+                lines[arm, line["kind"], line["action"]] += 1
+    assert {tuple(row[:-1]): row[-1] for row in frames.actions.itertuples(index=False)} == dict(lines)
 
 
 def outcome(row: dict[str, Any]) -> str:

@@ -104,7 +104,10 @@ def test_released_answers_are_read_as_people_read_them(shared_data: Path, tmp_pa
     (tmp_path / "rating_outputs.jsonl").write_text("\n".join(answers), encoding="utf-8")
     found = replicate_closer_look(tmp_path)
     assert "150 of 150 released answers are read as their recorded rating." in found.notes
-    wrong = json.dumps(json.loads(answers[0]) | {"rating": 3})
+    # a line separator of Unicode does not end a line of JSON
+    other = json.loads(answers[0])
+    other |= {"rating": 3, "text": f"Rated:\u2028{other['text']}"}
+    wrong = json.dumps(other, ensure_ascii=False)
     (tmp_path / "rating_outputs.jsonl").write_text("\n".join([wrong, *answers[1:]]), encoding="utf-8")
     found = replicate_closer_look(tmp_path)
     (finding,) = (one for one in found.findings if one.name == "readings")

@@ -263,7 +263,10 @@ class _Error:
 
 
 def find_se(without: Numbers) -> float:
-    """Return the jackknife's standard error from the values without each group; nan if it is 0 or unknown.
+    """Return the jackknife's standard error.
+
+    ``without`` has the estimate with one group left out at a time; nan among them are skipped. The error is nan if
+    fewer than two are left, or if they are all equal.
 
     Source: Tukey 1958; Efron and Stein 1981.
     """

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from coeval.extensions.judge.bridge.restated import EACH, FAMILY, LEAST
 from coeval.extensions.judge.bridge.schema import Bridge, CriterionBridge, Design, Link, Pair, Verdict
-from coeval.extensions.judge.certificate.findings import counted, number, spelled
+from coeval.extensions.judge.certificate.findings import number, spelled
 from coeval.extensions.judge.certificate.schema import Number
-from coeval.stats.estimates import listed
+from coeval.stats.estimates import extent, listed, plural
 
 SHOWN = 0.05
 MOST_NAMED = 10
@@ -38,7 +38,7 @@ def _findings(bridge: Bridge) -> Iterator[str]:
     ]
     yield from (tell_flip(criterion, pair) for criterion, pair in flips[:MOST_NAMED])
     if len(flips) > MOST_NAMED:
-        yield f"The table lists {counted(len(flips) - MOST_NAMED, 'more flip')}."
+        yield f"The table lists {plural(len(flips) - MOST_NAMED, 'more flip')}."
     yield from _tell_enough(bridge)
     yield from _tell_favours(linked)
     yield from _tell_uncorrected(linked)
@@ -54,13 +54,13 @@ def _tell_design(design: Design, names: Sequence[str]) -> str:
 
 
 def tell_orders(bridge: Bridge) -> str:
-    """Return the sentence that counts which orders of systems hold, flip, or cannot be told."""
+    """Return the sentence with the numbers of pairs of systems that hold, flip, or cannot be told."""
     holds, flips, untold = (bridge.count(verdict) for verdict in Verdict)
     total = holds + flips + untold
     if not total:
         return "There are no two systems to compare."
     return (
-        f"Of {counted(total, 'pair')} of systems over all criteria, {holds} keep their order, {flips} "
+        f"Of {plural(total, 'pair')} of systems over all criteria, {holds} keep their order, {flips} "
         f"{'flips' if flips == 1 else 'flip'}, and {untold} cannot be told."
     )
 
@@ -80,12 +80,12 @@ def _tell_enough(bridge: Bridge) -> Iterator[str]:
     if enough:
         middle = statistics.median_low(enough)
         yield (
-            f"If the differences are as estimated, anchors of both systems in {counted(middle, 'document')} would "
-            f"tell half of the {counted(len(enough), 'pair')} that more anchors can tell."
+            f"If the differences are as estimated, anchors of both systems in {plural(middle, 'document')} would "
+            f"tell half of the {plural(len(enough), 'pair')} that more anchors can tell."
         )
     if len(untold) > len(enough):
         yield (
-            f"For {counted(len(untold) - len(enough), 'pair')}, more anchors alone would not suffice: the difference "
+            f"For {plural(len(untold) - len(enough), 'pair')}, more anchors alone would not suffice: the difference "
             "is too small for this number of outputs."
         )
 
@@ -136,7 +136,7 @@ def write_paragraph(bridge: Bridge) -> str:
     return (
         f"The judge {_name(bridge.old.name, bridge.old.models)} was replaced by "
         f"{_name(bridge.new.name, bridge.new.models)}. We linked the scores to {scale} by {kinds}, with "
-        f"{_range([link.anchors for link in anchors])} anchors from {_range([link.documents for link in anchors])} "
+        f"{extent([link.anchors for link in anchors])} anchors from {extent([link.documents for link in anchors])} "
         f"documents per link (at least {LEAST} required). A system's mean is the mean of its linked scores, corrected "
         "by the residuals of its own anchors (difference estimator). Standard errors are from the jackknife over "
         "documents, which refits the links, so that the intervals count the sampling of documents, of anchors, and the "
@@ -148,11 +148,6 @@ def write_paragraph(bridge: Bridge) -> str:
 def _name(name: str, models: Sequence[str]) -> str:
     said = listed([model for model in models if model and model != name])
     return f"“{name}” ({said})" if said else f"“{name}”"
-
-
-def _range(numbers: Sequence[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def tabulate_systems(bridge: Bridge) -> list[tuple[str, ...]]:
@@ -174,7 +169,7 @@ def tabulate_systems(bridge: Bridge) -> list[tuple[str, ...]]:
 
 
 def tabulate_pairs(bridge: Bridge) -> list[tuple[str, ...]]:
-    """Return the pairs of systems as rows of text, under a row of headings: flips first, then what cannot be told."""
+    """Return the pairs of systems as rows of text under headings: flips first, then undecided pairs."""
     rows: list[tuple[str, ...]] = [
         ("Criterion", "Systems", "Before", "Restated", "Order", "Anchor documents that would tell")
     ]
@@ -201,4 +196,4 @@ def spell_number(value: Number) -> str:
 
 def describe_link(link: Link) -> str:
     """Return a link's kind and anchors in words."""
-    return f"{link.kind}, {counted(link.anchors, 'anchor')} in {counted(link.documents, 'document')}"
+    return f"{link.kind}, {plural(link.anchors, 'anchor')} in {plural(link.documents, 'document')}"

@@ -109,7 +109,7 @@ def write_certificate(
         )
     lines = _scored_by_both(sealed, scores)
     study = _frames(sealed, lines, facts.leaned)
-    row = judge_row(study, choose_labels(study), study.ratings(), list_judges(study)[0], EPSILONS[facts.kind])
+    row = judge_row(study, choose_labels(study), study.everybody, list_judges(study)[0], EPSILONS[facts.kind])
     certificate = Certificate(
         made_at=facts.made_at,
         task=facts.task,
@@ -203,7 +203,7 @@ def _frames(sealed: Labels, lines: pd.DataFrame, leaned: bool) -> StudyFrames:
         scales={name: (scale.low, scale.high) for name, scale in sealed.scales.items()},
         instances=people[["instance", "document", "system"]].drop_duplicates("instance"),
         scores=scores,
-        actions=pd.DataFrame(columns=["annotator", "criterion", "arm", "kind", "action", "n"]),
+        actions=pd.DataFrame(columns=["arm", "kind", "action", "n"]),
         drafts=drafts,
     )
 
@@ -230,8 +230,10 @@ def _split(facts: Facts, sealed: Labels, shared: pd.DataFrame) -> Split:
 def _levels(row: JudgeRow) -> tuple[Level, ...]:
     levels = []
     for level in ("dataset", "document", "system"):
-        mean = row.correlations_mean.of(level)
-        values = {method: as_number(mean.of(method).value) for method in ("pearson", "spearman", "kendall")}
+        mean = row.correlations_mean[level]
+        values = {
+            method: as_number(getattr(mean, method).value) for method in ("pearson", "spearman", "kendall")
+        }
         levels.append(Level.model_validate({"level": level, "criteria": mean.n_criteria, **values}))
     return tuple(levels)
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from coeval.extensions.judge.certificate.rivals import CONSTANT, CRITERIA, JUDGE, PERSON
 from coeval.extensions.judge.certificate.schema import Certificate, Group, Number, Rival
 from coeval.extensions.judge.model.fitted import tell_unmoved
-from coeval.stats.estimates import listed
+from coeval.stats.estimates import listed, plural
 
 FEW_DOCUMENTS = 20
 """With fewer documents, intervals are wide and depend on Student's t."""
@@ -41,14 +41,6 @@ def spelled(value: Number) -> str:
     return number(value.value) + bounds
 
 
-def counted(n: int, word: str, words: str | None = None) -> str:
-    """
-    >>> counted(1, "person", "people"), counted(1200, "score")
-    ('1 person', '1,200 scores')
-    """
-    return f"{n:,} {word if n == 1 else words or word + 's'}"
-
-
 def write_findings(certificate: Certificate) -> tuple[str, ...]:
     """Return the findings in sentences, the most important first."""
     return tuple(_findings(certificate))
@@ -58,16 +50,16 @@ def _findings(certificate: Certificate) -> Iterator[str]:
     yield _arms(certificate)
     yield _openings(certificate)
     split, people = certificate.split, certificate.people
-    systems = f" by {counted(len(split.systems), 'system')}" if split.systems else ""
+    systems = f" by {plural(len(split.systems), 'system')}" if split.systems else ""
     yield (
-        f"On {counted(split.used, 'sealed document')} ({counted(split.outputs, 'output')}{systems}; "
-        f"{counted(split.lines, 'line')} of an output and a criterion), the judge was compared with "
-        f"{counted(people.scores, 'score')} by {counted(people.people, 'person', 'people')}."
+        f"On {plural(split.used, 'sealed document')} ({plural(split.outputs, 'output')}{systems}; "
+        f"{plural(split.lines, 'line')} of an output and a criterion), the judge was compared with "
+        f"{plural(people.scores, 'score')} by {plural(people.people, 'person', 'people')}."
     )
     if split.asked_again:
         how = "All figures count" if split.asked_again_counted else "No figure counts"
         yield (
-            f"The judge scored {counted(split.asked_again, 'line')} only when it was asked again. {how} these scores, "
+            f"The judge scored {plural(split.asked_again, 'line')} only when it was asked again. {how} these scores, "
             "which often contradict the first answer."
         )
     yield _errors(certificate)
@@ -162,7 +154,7 @@ def _alt_test(certificate: Certificate) -> str:
     if test.passed is None:
         return f"The alternative annotator test was not possible: {test.reason}."
     may = "may" if test.passed else "may not"
-    people = counted(test.people, "person", "people")
+    people = plural(test.people, "person", "people")
     return (
         f"By the alternative annotator test (ε {test.epsilon:g}, {people}), the judge {may} stand in for one of these "
         f"people: its winning rate is {number(test.winning_rate.value)}, where 0.50 is needed, and its advantage "
@@ -222,7 +214,7 @@ def _flips(certificate: Certificate) -> str:
     _, criterion, flip = max(told, key=lambda each: each[0])
     return (
         f"Asked again for one answer, the judge changes a verdict most often on “{criterion}”, at the threshold "
-        f"{flip.threshold:g}: on {percent(flip.share)} of {counted(flip.lines, 'unchanged output')}."
+        f"{flip.threshold:g}: on {percent(flip.share)} of {plural(flip.lines, 'unchanged output')}."
     )
 
 
@@ -246,7 +238,7 @@ def _limits(certificate: Certificate) -> Iterator[str]:
     split = certificate.split
     if split.used < FEW_DOCUMENTS:
         yield (
-            f"The certificate covers only {counted(split.used, 'document')}: other documents may give "
+            f"The certificate covers only {plural(split.used, 'document')}: other documents may give "
             "other figures."
         )
     weak = [f"“{part.criterion}”" for part in certificate.by_criterion if not _follows(part.pearson)]
@@ -280,7 +272,7 @@ def _limits(certificate: Certificate) -> Iterator[str]:
         )
     if split.unread:
         yield (
-            f"It gave no score for {counted(split.unread, 'line')} that people scored; no figure "
+            f"It gave no score for {plural(split.unread, 'line')} that people scored; no figure "
             "includes them."
         )
     yield (

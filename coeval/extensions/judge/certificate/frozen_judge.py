@@ -34,7 +34,7 @@ class Tried(Part):
     """A step, or one candidate for it, compared with the previous judge by cross-validation over dev documents.
 
     ``gain`` is the decrease in mean squared error (for deferral, the increase in agreement): positive if the step
-    helps. The step is kept if the one-sided ``p_value`` is below ``bound``.
+    helps. Of candidates with a one-sided ``p_value`` below ``bound``, the best is kept.
     """
 
     step: str

@@ -9,8 +9,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from coeval.extensions.judge.certificate.findings import counted, number, percent, spelled
+from coeval.extensions.judge.certificate.findings import number, percent, spelled
 from coeval.extensions.judge.certificate.schema import Bin, Certificate
+from coeval.stats.estimates import plural
 
 SIZE, LEFT, BELOW, ROOM = 340.0, 44.0, 40.0, 10.0
 """Sizes in SVG units: the whole drawing, the space for axis labels on the left and below, and the other margins."""
@@ -108,7 +109,7 @@ def render_page(certificate: Certificate) -> str:
         plot=Markup(draw_calibration(certificate.calibration)),
         spelled=spelled,
         number=number,
-        counted=counted,
+        plural=plural,
         percent=percent,
         promise=PROMISE,
         no_promise=NO_PROMISE,

@@ -131,7 +131,7 @@ class Equivalence(Part):
 
 
 class Flips(Part):
-    """The rate at which the verdict "at least ``threshold``" changes between two runs of one answer, over ``lines``.
+    """The rate at which the verdict "at least ``threshold``" changes between two answers, over ``lines``.
 
     It is estimated from ``answers`` per line, on average.
     """

@@ -41,23 +41,23 @@ def people_lines(labels: Labels) -> pd.DataFrame:
     ).reset_index()
 
 
-def judged_lines(labels: Labels, table: pd.DataFrame, within: float = 0.0) -> pd.DataFrame:
+def judged_lines(labels: Labels, table: pd.DataFrame) -> pd.DataFrame:
     """Return the lines in both ``labels`` and ``table``, with the columns of ``Fitted.apply`` and ``agree``.
 
-    ``agree`` is the share of a line's people whose score is within ``within`` of the judge's score, rounded to a step
-    of the scale. It is NaN if the judge has no score.
+    ``agree`` is the share of a line's people whose score is the judge's, rounded to a step of the scale. It is NaN if
+    the judge has no score.
     """
     lines = people_lines(labels).merge(table, on=KEYS, how="inner")
     ratings = labels.people[[*KEYS, "score"]].merge(table[[*KEYS, "score"]], on=KEYS, suffixes=("", "_judge"))
-    same = (ratings["score"] - np.floor(ratings["score_judge"] + 0.5)).abs() <= within + 1e-9
+    same = (ratings["score"] - np.floor(ratings["score_judge"] + 0.5)).abs() <= 1e-9
     share = same.where(ratings["score_judge"].notna()).groupby([ratings[key] for key in KEYS]).mean()
     return lines.merge(share.rename("agree").reset_index(), on=KEYS, how="left")
 
 
-def fold_documents(labels: Labels, folds: int = FOLDS, seed: int = 0) -> list[list[object]]:
-    """Split the documents into parts of nearly equal size, in a random order from ``seed``."""
+def fold_documents(labels: Labels, folds: int = FOLDS) -> list[list[object]]:
+    """Split the documents into parts of nearly equal size, in a random order that is always the same."""
     documents = sorted(labels.documents, key=str)
-    order = np.random.default_rng(seed).permutation(len(documents))
+    order = np.random.default_rng(0).permutation(len(documents))
     parts = min(folds, len(documents))
     return [[documents[place] for place in order[start::parts]] for start in range(parts)]
 
@@ -70,9 +70,9 @@ class Fold:
     own: Labels
 
 
-def deal(labels: Labels, folds: int = FOLDS, seed: int = 0) -> tuple[Fold, ...]:
+def deal(labels: Labels, folds: int = FOLDS) -> tuple[Fold, ...]:
     """Return the folds of a cross-validation over documents, or none if there are fewer than two documents."""
-    parts = fold_documents(labels, folds, seed)
+    parts = fold_documents(labels, folds)
     return tuple(
         Fold(
             labels.for_documents([document for part in parts if part is not fold for document in part]),
@@ -116,9 +116,10 @@ class Measures:
 
 
 def measure(lines: pd.DataFrame) -> Measures:
-    """Return the measures of ``lines`` with ``document``, ``human``, ``score`` and, if known, ``agree``.
+    """Compare scores with people's means.
 
-    Intervals are a jackknife over documents.
+    ``lines`` has the columns document, human, score and, if known, agree (the share of people who agree with the
+    rounded score). Lines that lack one of the two scores are left out. Intervals leave out one document at a time.
     """
     kept = lines[lines["score"].notna() & lines["human"].notna()]
     error = (kept["score"] - kept["human"]).to_numpy(dtype=float)
@@ -176,16 +177,15 @@ FEWEST = 5
 class Comparison:
     """One step, or one candidate for it, compared with the previous judge.
 
-    ``gain`` is the decrease in mean squared error (positive if the step helps), with a 95% interval over documents.
-    ``p_value`` is one-sided. ``kept`` says whether it is below ``bound``.
+    ``gain`` is the decrease in mean squared error (for deferral, the increase in agreement), with a 95%
+    interval over documents. ``p_value`` is one-sided. The best candidate with a p-value below ``bound`` is
+    ``kept``.
     """
 
     step: str
     candidate: str
     criterion: str
     gain: Estimate
-    rmse_before: float
-    rmse_after: float
     p_value: float
     bound: float
     kept: bool
@@ -210,12 +210,9 @@ def compare(
     joined = joined[joined["score"].notna() & joined["score_after"].notna()]
     old, new = ((joined[name] - joined["human"]) ** 2 for name in ("score", "score_after"))
     bound, documents = RATE / comparisons, joined["document"].nunique()
-    rmse, rmse_after = (float(np.sqrt(error.mean())) if len(joined) else np.nan for error in (old, new))
     if documents < FEWEST:
         told = f"{documents} documents have scores of both; at least {FEWEST} are needed"
-        return Comparison(
-            step, candidate, criterion, Estimate.undefined(told), rmse, rmse_after, np.nan, bound, False, told
-        )
+        return Comparison(step, candidate, criterion, Estimate.undefined(told), np.nan, bound, False, told)
     gain = mean_over_documents(old - new, joined["document"])
     p = one_sided(gain)
     return Comparison(
@@ -223,8 +220,6 @@ def compare(
         candidate,
         criterion,
         gain,
-        rmse,
-        rmse_after,
         p,
         bound,
         bool(p < bound),

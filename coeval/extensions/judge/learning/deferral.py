@@ -1,7 +1,7 @@
 """Deferral to people: a threshold on the judge's confidence with a guarantee, by conformal risk control.
 
 A document's loss at a threshold is the share of its lines that stay with the judge and on which a person disagrees (on
-average over a line's people, by more than ``within``). It is between 0 and 1, and decreases as the threshold rises.
+average over a line's people). It is between 0 and 1, and decreases as the threshold rises.
 Theorem 1 of Angelopoulos, Bates, Fisch, Lei and Schuster 2024 (Conformal Risk Control, ICLR) gives the guarantee: with
 n exchangeable documents and the lowest threshold at which n / (n + 1) * mean loss + 1 / (n + 1) <= level, the expected
 loss of a new document is at most the level. Documents are exchangeable, but lines are not: criteria and systems are
@@ -73,14 +73,12 @@ def separation(lines: pd.DataFrame, kind: Confidence) -> Separation:
     return Separation(kind, gap, one_sided(gap))
 
 
-def fit_deferral(
-    lines: pd.DataFrame, kind: Confidence, *, agreement: float, coverage: float, within: float = 0.0
-) -> Deferral:
-    """Return the threshold that keeps the expected loss of a new document at most at (1 - agreement) * coverage.
+def fit_deferral(lines: pd.DataFrame, kind: Confidence, *, agreement: float, coverage: float) -> Deferral:
+    """Return the threshold that keeps a new document's expected loss at or below (1 - agreement) * coverage.
 
     Parameters
     ----------
-    lines : the result of ``judged_lines`` with the same ``within``, for scores that were learned on other documents:
+    lines : the result of ``judged_lines`` for scores that were learned on other documents:
         ``document``, ``agree``, ``score`` and the columns of the confidence.
     agreement, coverage : the goal, such as .85 agreement on .80 of the lines.
 
@@ -106,7 +104,7 @@ def fit_deferral(
     if not len(allowed):
         told = f"No line can stay with the judge at the level {level:.3f} with {n} documents; by {THEOREM}."
         return Deferral(
-            kind=kind, threshold=None, within=within, coverage=0, agreement=None, level=level, computed=told
+            kind=kind, threshold=None, within=0, coverage=0, agreement=None, level=level, computed=told
         )
     kept = int(allowed[-1]) + 1
     share = float((1 / size[document[order[:kept]]]).sum() / n)
@@ -114,13 +112,13 @@ def fit_deferral(
     return Deferral(
         kind=kind,
         threshold=float(confidence[order[kept - 1]]),
-        within=within,
+        within=0,
         coverage=share,
         agreement=promised,
         level=level,
         computed=(
             f"In expectation at most {level:.3f} of a further document's lines stay with the judge and disagree with a "
-            f"person by more than {within:g}, by {THEOREM}, with {n} documents; {share:.2f} of the lines stay, so "
+            f"person, by {THEOREM}, with {n} documents; {share:.2f} of the lines stay, so "
             f"agreement on these is at least {promised:.3f}."
         ),
     )

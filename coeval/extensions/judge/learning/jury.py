@@ -28,8 +28,8 @@ PARTS = 5
 class Grid:
     """The scores on one criterion: people's mean of each line, the judges' names, and the judges' z-scores.
 
-    ``z`` is lines x judges (NaN without a score), for the judges at ``places``, whose scores vary. ``means`` and
-    ``sds`` describe their scores.
+    ``z`` is lines x judges (NaN without a score). It has only judges whose scores vary: those at ``places``
+    in ``names``. ``means`` and ``sds`` are of their scores.
     """
 
     human: Numbers
@@ -103,7 +103,11 @@ def _bench(members: tuple[Member, ...], intercept: float, slope: float, scale: S
 
 
 def judge_grids(labels: Labels) -> Grids:
-    """Return the grid of each criterion that people scored."""
+    """Return people's means and the judges' standardised scores for each criterion.
+
+    A grid has the lines that people and at least one judge scored. A judge that gives every line the same score has
+    no column in it.
+    """
     lines = people_lines(labels)
     grids = {}
     for criterion in labels.criteria:

@@ -37,20 +37,18 @@ from coeval.llm.prompting.questions import Example
 EXAMPLES, JURY, CALIBRATION, DEFERRAL = "examples", "jury", "calibration", "when to ask a person"
 MANY_STEPS = 11
 """If a scale has more steps than this, no cumulative logit is fitted."""
+AGREEMENT, COVERAGE = 0.85, 0.8
+"""Deferral aims at this share of agreement on this share of the lines."""
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """The steps to try. The goal of deferral is ``agreement`` within ``within`` on ``coverage`` of the lines."""
+    """The steps to try, and the number of folds of the cross-validation."""
 
     jury: bool = True
     calibration: bool = True
     deferral: bool = True
-    agreement: float = 0.85
-    coverage: float = 0.8
-    within: float = 0.0
     folds: int = FOLDS
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,21 +120,21 @@ def _learn(
     start: pd.DataFrame | None = None,
 ) -> Study:
     base = jury_module.single_judge(labels, judge) if judge else None
-    before = judged_lines(labels, Fitted(jury=base).apply(labels.judges), wishes.within)
-    rows, folds = list(told), deal(labels, wishes.folds, wishes.seed)
+    before = judged_lines(labels, Fitted(jury=base).apply(labels.judges))
+    rows, folds = list(told), deal(labels, wishes.folds)
     bench: jury_module.Kind | None = None
     if wishes.jury and len(labels.members) > 1:
-        bench = _try_jury(labels, folds, wishes, before, comparisons, rows)
+        bench = _try_jury(labels, folds, before, comparisons, rows)
 
     def sit(part: Labels) -> Fitted:
         return Fitted(jury=jury_module.fit_jury(part, bench) if bench else base)
 
     stages = tuple(_stage(fold, sit(fold.rest)) for fold in folds)
-    lines = judged_lines(labels, _cross_calibrate(stages, {}), wishes.within)
+    lines = judged_lines(labels, _cross_calibrate(stages, {}))
     kinds = _try_calibration(labels, stages, lines, comparisons, rows) if wishes.calibration else {}
     if kinds:
-        lines = judged_lines(labels, _cross_calibrate(stages, kinds), wishes.within)
-    deferral = _try_deferral(lines, wishes, comparisons, rows) if wishes.deferral else None
+        lines = judged_lines(labels, _cross_calibrate(stages, kinds))
+    deferral = _try_deferral(lines, comparisons, rows) if wishes.deferral else None
     fitted, seen = sit(labels), Seen(labels, sit(labels).apply(labels.judges))
     maps = calibration_module.fit_calibration(seen, kinds) if kinds else None
     fitted = fitted.model_copy(update={"examples": examples, "calibration": maps, "deferral": deferral})
@@ -194,7 +192,6 @@ def _count(labels: Labels, wishes: Wishes) -> int:
 def _try_jury(
     labels: Labels,
     folds: Sequence[Fold],
-    wishes: Wishes,
     before: pd.DataFrame,
     comparisons: int,
     rows: list[Comparison],
@@ -208,7 +205,7 @@ def _try_jury(
             Fitted(jury=fit(fold.rest, grids=grid)).apply(fold.own.judges)
             for fold, grid in zip(folds, grids, strict=True)
         ]
-        return judged_lines(labels, join_tables(tables), wishes.within)
+        return judged_lines(labels, join_tables(tables))
 
     best = lines_of(jury_module.fit_best_judge)
     tried = []
@@ -249,9 +246,7 @@ def _try_calibration(
     return chosen
 
 
-def _try_deferral(
-    lines: pd.DataFrame, wishes: Wishes, comparisons: int, rows: list[Comparison]
-) -> Deferral | None:
+def _try_deferral(lines: pd.DataFrame, comparisons: int, rows: list[Comparison]) -> Deferral | None:
     """Return a deferral threshold on the confidence that best predicts agreement, or None if no kind does."""
     tried = []
     bound = RATE / comparisons
@@ -263,8 +258,6 @@ def _try_deferral(
             kind,
             "",
             told.gap,
-            np.nan,
-            np.nan,
             told.p_value,
             bound,
             kept,
@@ -277,5 +270,4 @@ def _try_deferral(
     rows += [replace(c, kept=chosen is not None and kind == chosen[0]) for kind, c in tried]
     if chosen is None:
         return None
-    wished = {"agreement": wishes.agreement, "coverage": wishes.coverage, "within": wishes.within}
-    return fit_deferral(lines, chosen[0], **wished)
+    return fit_deferral(lines, chosen[0], agreement=AGREEMENT, coverage=COVERAGE)

@@ -1,1 +1,1 @@
-"""A judge as data: its parts, its file and its signature, with their checks."""
+"""A judge as data: its parts, and its file, with their checks."""

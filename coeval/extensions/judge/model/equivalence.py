@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from coeval.stats.clusters import DOCUMENTS, Clusters, cut, parse_clusters, sums_interval
+from coeval.stats.clusters import DOCUMENTS, Clusters, cut, parse_clusters, ratio_of, sums_interval
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Numbers
 
@@ -58,9 +58,7 @@ def equivalence_test(judge: Numbers, people: Numbers, margin: float, clusters: C
         return Equivalence(nothing, margin, nothing, nothing, len(gaps))
     sums = clusters.sums(np.column_stack([gaps, np.ones(len(gaps))]))
     value = float(gaps.mean())
-    spread = sums_interval(
-        sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind, confidence=1 - 2 * LEVEL, value=value
-    )
+    spread = sums_interval(sums, ratio_of, clusters.kind, confidence=1 - 2 * LEVEL, value=value)
     bias, se = Estimate(value, **spread), float(spread["se"])
     if not se > 0:
         nothing = Estimate.undefined("the judge differs from people by the same in every cluster")
@@ -104,7 +102,7 @@ def flip_rate(answers: Sequence[Sequence[float]], threshold: float, documents: A
     terms = 2 * passed * (n - passed) / (n * (n - 1))
     clusters = parse_clusters(documents, len(answers), DOCUMENTS).of(kept)
     sums = clusters.sums(np.column_stack([terms, np.ones(len(terms))]))
-    spread = cut(sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], clusters.kind), 0.0, 1.0)
+    spread = cut(sums_interval(sums, ratio_of, clusters.kind), 0.0, 1.0)
     if not terms.any():
         most = 1 - 0.025 ** (1 / clusters.n)
         spread |= {"ci_low": 0.0, "ci_high": most, "interval_kind": f"exact, over {clusters.kind}"}

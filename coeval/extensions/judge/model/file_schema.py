@@ -22,7 +22,7 @@ from coeval.llm.prompting.template_files import JUDGE_SETTINGS, read_whole
 from coeval.llm.protocols.protocol import Protocol, Questions, build_protocol
 
 KIND: Literal["coeval-judge"] = "coeval-judge"
-VERSION: Literal[2] = 2
+VERSION: Literal[3] = 3
 
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 TemplateName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,60}$")]
@@ -164,20 +164,13 @@ class Hashes(Part):
     """The version of CoEval that fitted it."""
 
 
-class Signature(Part):
-    """The author's signature of the hash, with their Ed25519 public key in OpenSSH form."""
-
-    key: Annotated[str, Field(pattern=r"^ssh-ed25519 [A-Za-z0-9+/=]{20,200}$")]
-    value: Annotated[str, Field(pattern=r"^[A-Za-z0-9+/=]{86,90}$")]
-
-
 class JudgeFile(Part):
     """A judge: its criteria, its settings, its learned parts, and its agreement with people."""
 
     model_config = ConfigDict(title="A judge of CoEval (judge.json)")
 
     kind: Literal["coeval-judge"] = KIND
-    version: Literal[2] = VERSION
+    version: Literal[3] = VERSION
     name: Annotated[str, Field(min_length=1, max_length=200)]
     made_at: Annotated[str, Field(max_length=40)] = ""
     """The time in UTC, such as 2026-01-31T12:00:00Z."""
@@ -192,8 +185,7 @@ class JudgeFile(Part):
     questions: Annotated[tuple[Question, ...], Field(max_length=10_000)] = ()
     hashes: Hashes = Hashes()
     hash: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
-    """The SHA-256 of all other content except the signature (``verify``). A changed file is refused."""
-    signature: Signature | None = None
+    """The SHA-256 of all other content (``hash_content``). A changed file is refused."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> JudgeFile:

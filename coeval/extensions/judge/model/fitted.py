@@ -170,7 +170,7 @@ class Deferral(Part):
     kind: Confidence
     threshold: float | None
     within: Annotated[float, Field(ge=0)]
-    """The largest difference between a person's score and the judge's rounded score that counts as agreement."""
+    """0 in every file that CoEval writes, and not read: a person agrees if their score is the judge's, rounded."""
     coverage: Annotated[float, Field(ge=0, le=1)]
     """The share of the fitted lines that stay with the judge."""
     agreement: Annotated[float, Field(ge=0, le=1)] | None
@@ -181,7 +181,10 @@ class Deferral(Part):
     """The method, in a citable sentence."""
 
     def apply(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the table with ``confidence`` and ``ask_person``."""
+        """Return a copy with ``confidence`` (nan if unknown) and ``ask_person``.
+
+        Lines without a score or without a confidence always go to a person, and all lines do without a threshold.
+        """
         confidence = find_confidence(table, self.kind)
         mask = ~(np.isnan(confidence) | table["score"].isna().to_numpy())
         stays = (
@@ -278,7 +281,7 @@ def find_confidence(table: pd.DataFrame, kind: Confidence) -> Numbers:
 
 
 def weighted_median(grid: Numbers, weight: Numbers) -> Numbers:
-    """Return the lower weighted median of each row's known numbers, or, for two equal weights, their mean.
+    """Return the weighted median of each row's known numbers: the mean of two if each half has equal weight.
 
     >>> weighted_median(np.array([[1.0, 5.0, 4.0], [2.0, 3.0, np.nan]]), np.ones(3)).tolist()
     [4.0, 2.5]

@@ -1,8 +1,8 @@
-"""Write, sign and read ``judge.json``. Reading parses and checks the file, but runs no code from it."""
+"""Write and read ``judge.json``. Reading parses and checks the file, but runs no code from it."""
 
 from __future__ import annotations
 
-import base64
+import hashlib
 import json
 import re
 import tempfile
@@ -14,15 +14,6 @@ from pydantic import ValidationError
 
 from coeval.errors import InputError
 from coeval.extensions.judge.model.file_schema import KIND, VERSION, JudgeFile
-from coeval.extensions.judge.model.verify import (
-    PURPOSE,
-    AlteredError,
-    check_hash,
-    check_signature,
-    hash_content,
-    normalise_key,
-    read_values,
-)
 from coeval.llm.prompting.questions import Example
 
 MAX_BYTES = 50_000_000
@@ -51,7 +42,7 @@ def write_judge(
     _refuse_secrets(path, values, secrets)
     _refuse_names(path, values, names)
     read = read_values(render_values(values))
-    data = render_values(read | {"hash": hash_content(read), "signature": None})
+    data = render_values(read | {"hash": hash_content(read)})
     if len(data) > MAX_BYTES:
         raise InputError(
             f"{path.name} would have {len(data):,} bytes, and the limit is {MAX_BYTES:,}: keep fewer "
@@ -77,11 +68,8 @@ def render_values(values: dict[str, Any]) -> bytes:
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-def load_judge(path: str | Path, key: str = "") -> JudgeFile:
+def load_judge(path: str | Path) -> JudgeFile:
     """Return the judge in a file.
-
-    Args:
-        key: the public key that must have signed the file; if it is "", any key or no signature is accepted.
 
     Raises:
         InputError: the file does not exist, or this version cannot read it; one sentence says why.
@@ -94,11 +82,11 @@ def load_judge(path: str | Path, key: str = "") -> JudgeFile:
         raise InputError(f"{path} cannot be read ({error.strerror or error}): check the path.") from error
     if len(data) > MAX_BYTES:
         raise InputError(f"{path.name} has more than {MAX_BYTES:,} bytes, so it is not a judge file.")
-    return parse_judge(data, path.name, key)
+    return parse_judge(data, path.name)
 
 
-def parse_judge(data: bytes | str, name: str = "judge.json", key: str = "") -> JudgeFile:
-    """Return the judge in a JSON text. ``name`` is used in errors; for ``key``, see ``load_judge``.
+def parse_judge(data: bytes | str, name: str = "judge.json") -> JudgeFile:
+    """Return the judge in a JSON text. ``name`` is used in errors.
 
     Raises:
         InputError: see ``load_judge``.
@@ -117,28 +105,61 @@ def parse_judge(data: bytes | str, name: str = "judge.json", key: str = "") -> J
             f"{name} has version {str(values.get('version'))[:40]}, and this CoEval reads version "
             f"{VERSION}: update CoEval, or write the judge again."
         )
-    _check_unchanged(values, name, key)
+    _check_unchanged(values, name)
     try:
         return JudgeFile.model_validate(values, strict=False)
     except (ValidationError, RecursionError) as error:
         raise InputError(f"{name} is not a valid judge file: {_first_problem(error)}.") from error
 
 
-def _check_unchanged(values: dict[str, Any], name: str, key: str) -> None:
-    """Refuse content that does not match the file's hash, or a hash that does not match the signature."""
+def read_values(data: bytes | str) -> Any:
+    """Return the values in a JSON text.
+
+    Raises ValueError if the text is not JSON, or if parsers could read it differently: for NaN or infinite
+    numbers, and for a key that occurs twice in an object.
+    """
+    return json.loads(data, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"JSON does not allow {name}")
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(
+            f"the key {next(name for name in names if names.count(name) > 1)[:60]!r} occurs twice"
+        )
+    return values
+
+
+def hash_content(values: dict[str, Any]) -> str:
+    """Return the SHA-256 of everything except the hash, as JSON with sorted keys, without spaces, in ASCII.
+
+    The hash reveals a change by hand or in transit. Anybody who changes the file can also write a new hash.
+
+    >>> hash_content({"b": 1.5, "a": "ä", "hash": "x"}) == hash_content({"a": "ä", "b": 1.5})
+    True
+    """
+    content = {key: value for key, value in values.items() if key != "hash"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _check_unchanged(values: dict[str, Any], name: str) -> None:
+    """Refuse content that does not match the file's hash."""
+    if not values.get("hash"):
+        raise InputError(f"{name} has no hash and was refused: write it from its study again.")
     try:
-        check_hash(values)
-        check_signature(values, key)
-    except AlteredError as error:
-        raise InputError(f"{name} was refused: {error}.") from error
-    except (ValueError, AttributeError, RecursionError) as error:
+        unchanged = values["hash"] == hash_content(values)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is not a valid judge file: its hash cannot be read.") from error
+    if not unchanged:
         raise InputError(
-            f"{name} is not a valid judge file: its hash or signature cannot be read."
-        ) from error
-    except ImportError as error:
-        raise InputError(
-            f"{name} is signed. To check the signature, run: pip install cryptography."
-        ) from error
+            f"{name} was refused: its content does not match its hash. Download or write it again."
+        )
 
 
 def _first_problem(error: Exception) -> str:
@@ -216,59 +237,3 @@ def _strings(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for position, entry in enumerate(value):
             yield from _strings(entry, f"{place}.{position}")
-
-
-MAKE_ONE = "make one with: ssh-keygen -t ed25519 -N '' -f judge-key"
-
-
-def sign_judge(data: bytes, key: Path) -> bytes:
-    """Return the file's content with a signature over its hash.
-
-    Raises:
-        InputError: the key cannot be read, is locked, or is not an Ed25519 key.
-    """
-    private = _read_private_key(key)
-    values: dict[str, Any] = read_values(data)
-    signed = private.sign(PURPOSE + str(values["hash"]).encode())
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-    public = private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
-    return render_values(values | {"signature": {"key": public, "value": base64.b64encode(signed).decode()}})
-
-
-def _read_private_key(path: Path) -> Any:
-    try:
-        from cryptography.exceptions import UnsupportedAlgorithm
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
-    except ImportError as error:
-        raise InputError("Signing needs the package cryptography: run pip install cryptography.") from error
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error}): check the path.") from error
-    load: Any = load_ssh_private_key if b"OPENSSH PRIVATE KEY" in text else load_pem_private_key
-    try:
-        private = load(text, password=None)
-    except TypeError as error:
-        raise InputError(
-            f"{path} is locked by a passphrase: use a signing key without one; {MAKE_ONE}."
-        ) from error
-    except (UnsupportedAlgorithm, ValueError) as error:
-        raise InputError(f"{path} is not a valid private key; {MAKE_ONE}.") from error
-    if not isinstance(private, Ed25519PrivateKey):
-        raise InputError(f"{path} is not an Ed25519 key; {MAKE_ONE}.")
-    return private
-
-
-def read_public_key(path: Path) -> str:
-    """Return the public key in a file, in OpenSSH form.
-
-    Raises:
-        InputError: the file cannot be read, or has no Ed25519 key.
-    """
-    try:
-        return normalise_key(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be used as a public key: {said}; {MAKE_ONE}.") from error

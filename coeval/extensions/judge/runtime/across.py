@@ -110,11 +110,11 @@ def tell_unlinked(bridge: Bridge, criterion: str) -> str:
 def widen(
     difference: Difference, rows: pd.DataFrame, systems: tuple[str, str], bridge: Bridge, level: float
 ) -> Difference:
-    """Return a difference of linked means with the error of the links, and of links that differ by system.
+    """Add the links' errors to the error of a difference of linked means.
 
-    Few systems show how much links differ, so this part of the variance has few degrees of freedom. The critical value
-    at ``level`` is the mean of each part's own, weighted by its variance, which keeps the level, and the result has the
-    degrees of freedom of this value.
+    A link has an error of its own, and links differ between systems. Few systems show the second error, so it has few
+    degrees of freedom. Each part has its own critical value at ``level``. The result's ``df`` is the one whose critical
+    value is their mean, weighted by variance. Without any error, the difference is returned as it is.
 
     Args:
         rows: one criterion's rows of ``join_across``.

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, Any
 from coeval.domain import Instance
 from coeval.errors import CoevalError, InputError
 from coeval.extensions.judge.runtime.judge import LEDGER, Asked, Judge
-from coeval.settings import Settings, load_settings
+from coeval.settings import load_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +85,6 @@ def score_output(
     at_least: AtLeast | None = None,
     *,
     ledger: str | Path = LEDGER,
-    settings: Settings | None = None,
 ) -> list[Scored]:
     """Return the scores of one output on all criteria, or on those in ``at_least``.
 
@@ -95,7 +94,7 @@ def score_output(
     """
     judge = judge if isinstance(judge, Judge) else Judge.load(judge)
     least = _spread(judge, at_least)
-    asked = Asked(Path(ledger), settings or load_settings(), progress=False)
+    asked = Asked(Path(ledger), load_settings(), progress=False)
     return [
         replace(score, least=least.get(score.criterion))
         for score in read_scores(judge, judge.score_instances([instance], asked))

@@ -62,19 +62,19 @@ class Drift:
         """Return whether the answers differ by more than chance, with false alarms at a rate of at most ``level``."""
         return self.p_value <= level
 
-    def find_least(self, level: float, power: float = POWER) -> float:
-        """Return the smallest shift, as a share of the scale, that this test finds with probability ``power``.
+    def find_least(self, level: float) -> float:
+        """Return the smallest shift, as a share of the scale, that this test finds with probability ``POWER``.
 
-        It is about (z(1 - level / 4) + z(power)) times the noise, because the test is two-sided and uses two
+        It is about (z(1 - level / 4) + z(POWER)) times the noise, because the test is two-sided and uses two
         statistics.
 
         >>> round(Drift(0.5, 0.0, 60, noise=0.02).find_least(0.01), 3)
         0.073
         """
-        return float(scipy.special.ndtri(1 - level / 4) + scipy.special.ndtri(power)) * self.noise
+        return float(scipy.special.ndtri(1 - level / 4) + scipy.special.ndtri(POWER)) * self.noise
 
 
-def find_drift(answers: Sequence[Answers], seed: int = 0) -> Drift:
+def find_drift(answers: Sequence[Answers]) -> Drift:
     """Test whether new answers differ from old ones in their mean or in their spread.
 
     If nothing changed, old and new answers within a block are interchangeable, so they are permuted. There are two
@@ -89,7 +89,7 @@ def find_drift(answers: Sequence[Answers], seed: int = 0) -> Drift:
     >>> find_drift(same).p_value > 0.5, find_drift(lower).p_value < 0.01
     (True, True)
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     shifts, energies = np.zeros(DRAWS + 1), np.zeros(DRAWS + 1)
     total = 0
     for block in _group(answers):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from coeval.datasets.tables.instances import open_instances
 from coeval.datasets.tables.table import match_columns, require_columns
 from coeval.datasets.tables.table_files import open_table
+from coeval.datasets.text import parse_number
 from coeval.domain import Instance, Request
 from coeval.errors import InputError
 from coeval.extensions.judge.model.file_schema import JudgeFile, mark_output
@@ -64,11 +65,8 @@ def read_score(text: str, place: str) -> float:
     Raises:
         InputError: it is no finite number; the message names the place.
     """
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
+    score = parse_number(text)
+    if score is None:
         raise InputError(
             f"{place}: contains “{text[:40]}”, which is not a number; write the score, or leave it empty."
         )

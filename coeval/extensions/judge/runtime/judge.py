@@ -37,7 +37,8 @@ class Asker:
     """One of a judge's models, with its settings from the file.
 
     ``protocol`` shows all examples, and ``plain`` none. ``beside`` returns the protocol for an instance, without
-    examples from its document.
+    examples from its document. Raises InputError if the protocol does not score single outputs, or if this
+    version's prompt has another hash than the file's.
     """
 
     def __init__(self, judge: JudgeFile, asking: Asking, templates: Path) -> None:
@@ -121,9 +122,10 @@ REMEDY = "Run it again: what was answered is in the ledger."
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The settings for requests: endpoint, ledger, and progress display.
+    """How a judge asks its models: the ledger, the endpoint's settings, and whether to show progress.
 
-    A ``replay`` uses the answers of ``endpoint``, or of any endpoint if it is "".
+    With ``replay``, nothing is sent: only answers in the ledger are used, those of ``endpoint`` ("": of any
+    endpoint). A ``concurrency`` of 0 means that of the settings.
     """
 
     ledger: Path = Path(LEDGER)
@@ -142,17 +144,13 @@ class Judge:
         self.file = file
 
     @classmethod
-    def load(cls, path: str | Path, key: str = "") -> Judge:
+    def load(cls, path: str | Path) -> Judge:
         """Return the judge in a file.
-
-        Args:
-            key: the public key that must have signed the file, such as ``ssh-ed25519 AAAA...``; if it is "", any key or
-                no signature is accepted.
 
         Raises:
             InputError: the file is not a judge, has another version, or was changed; one sentence says why.
         """
-        return cls(load_judge(path, key))
+        return cls(load_judge(path))
 
     def score(
         self,

@@ -13,11 +13,16 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from coeval.extensions.judge.runtime.prediction import jury_mean
+from coeval.stats.clusters import Clusters
+from coeval.stats.estimates import NO_ERROR
 from coeval.stats.rating_matrix import Numbers
 
 LABELLED = 10
 """Smallest number of documents with people's scores of both systems for a corrected mean."""
+
+FOLDS = 10
+PENALTIES = np.geomspace(0.01, 10_000, 13)
+"""The candidate penalties of the ridge regression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +121,9 @@ def compare_systems(
     -------
     Difference
         If people scored at least ``LABELLED`` documents of both systems, the means are prediction-powered
-        (``jury_mean``). The judge's errors may then differ between systems, but the outputs that people scored must be
-        a random draw. Otherwise, it is the difference of the judge's means, which assumes equal errors on both systems.
-        The difference and its error are NaN if a system has no scores.
+        (``powered_mean``). The judge's errors may then differ between systems, but the outputs that people scored must
+        be a random draw. Otherwise, it is the difference of the judge's means, which assumes equal errors on both
+        systems. The difference and its error are NaN if a system has no scores.
     """
     scored = rows[rows[column].notna()]
     judged = {system: _by_document(scored, system, column) for system in (new, old)}
@@ -163,10 +168,55 @@ def _mean(judged: pd.Series, people: pd.Series, *, paired: bool) -> Difference:
         return Difference(*_plain(values), max(len(values) - 1, 1), len(values), paired, skew=_skew(values))
     if mask.all():
         return Difference(*_plain(labels), n - 1, n, paired, n, _skew(labels))
-    corrected = jury_mean(labels[mask], values[mask], values[~mask])
-    se = float(corrected.se)
+    value, se = powered_mean(labels[mask], values[mask], values[~mask])
     skew = _skew_corrected(labels[mask], values[mask], values[~mask], se)
-    return Difference(float(corrected), se, n - 1, len(values), paired, n, skew)
+    return Difference(value, se, n - 1, len(values), paired, n, skew)
+
+
+def powered_mean(labels: Numbers, judged: Numbers, rest: Numbers) -> tuple[float, float]:
+    """Return the people's mean, improved by a judge with cross-fitting, and its standard error.
+
+    The weight of the judge for each fold of the labels is fitted on the other folds. The mean is
+    mean(labels - g(judged) + mean of g(rest)). It is unbiased for any weights, so fitting them to the labels does
+    not make the error too small.
+
+    Parameters
+    ----------
+    labels : the people's scores of n documents. These must be drawn at random: if they were chosen by difficulty, the
+        mean is wrong, and no correction here can repair it.
+    judged, rest : the judge's scores of the same n documents, and of the documents without a label; none is missing.
+
+    Returns
+    -------
+    tuple
+        If the judge would make the error larger, the result is the plain mean of the labels. The error is nan
+        if it would be 0.
+
+    Source: Angelopoulos, Duchi and Zrnic 2023, PPI++; Zrnic and Candès 2024, Cross-prediction-powered inference.
+    """
+    n, spread = len(labels), float(np.concatenate([judged, rest]).std())
+    value, variance = labels.mean(), labels.var(ddof=1) / n
+    if len(rest) > 1 and spread > NO_ERROR:
+        x, others = judged / spread, rest / spread
+        fold = Clusters(np.arange(n)).dealt(FOLDS)
+        fitted = [_ridge(x[fold != k], labels[fold != k]) for k in range(min(FOLDS, n))]
+        weights = np.array(fitted)[fold] * len(rest) / (len(rest) + n)
+        left = labels - (x - others.mean()) * weights
+        improved = left.var(ddof=1) / n + (others * weights.mean()).var(ddof=1) / len(rest)
+        if improved <= variance:
+            value, variance = left.mean(), improved
+    se = math.sqrt(variance)
+    return float(value), se if se > NO_ERROR else math.nan
+
+
+def _ridge(x: Numbers, y: Numbers) -> float:
+    """Return the ridge slope of ``y`` on ``x``, with a penalty from generalised cross-validation."""
+    x, y = x - x.mean(), y - y.mean()
+    shrunk = x @ x + PENALTIES
+    slopes = x @ y / shrunk
+    freedom = np.maximum(len(y) - 1 - x @ x / shrunk, 0.5)
+    scores = ((y - np.outer(slopes, x)) ** 2).sum(axis=1) / freedom**2
+    return float(slopes[scores.argmin()])
 
 
 def _plain(values: Numbers) -> tuple[float, float]:
@@ -195,7 +245,7 @@ def _skew_corrected(labels: Numbers, judged: Numbers, rest: Numbers, se: float) 
 
 def _subtract(new: Difference, old: Difference) -> Difference:
     """Return the difference of two independent samples, with Welch and Satterthwaite's degrees of freedom."""
-    # a system whose documents all have the same score adds no spread, but its room still counts
+    # a system with the same score on every document adds no variance here; miss_loss covers its rare losses
     variances, freedom = tuple(np.nan_to_num((new.se, old.se)) ** 2), (new.df, old.df)
     total = sum(variances)
     third = new.skew * variances[0] ** 1.5 - old.skew * variances[1] ** 1.5

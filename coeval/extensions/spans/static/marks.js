@@ -60,7 +60,7 @@ export function moveEdge(units, mark, edge, by) {
 }
 
 /** @param {Mark} a @param {Mark} b */
-export function sameMark(a, b) {
+function sameMark(a, b) {
   return (
     a.start === b.start &&
     a.end === b.end &&

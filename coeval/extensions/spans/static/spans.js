@@ -323,7 +323,6 @@ class SpansScreen {
 
   endText(sheet) {
     if (!sheet.total) return tr('Nothing is assigned to you here yet.');
-    if (sheet.waits) return tr('The other instances are waiting for the model’s draft: come back later.');
     return tr('You have marked everything here. Thank you!');
   }
 
@@ -427,7 +426,7 @@ class SpansScreen {
   }
 
   /**
-   * The pieces of a text. Nodes of pieces that stay are used again: to lay out 3,000 characters anew takes longer than
+   * The pieces of a text. Nodes of pieces that stay are used again: to lay out 3,000 characters again takes longer than
    * people want to wait for a key.
    * @param {Side} side
    */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 from urllib.parse import quote
@@ -14,16 +14,15 @@ import gradio as gr
 from coeval.domain import Person, Role
 from coeval.extending import load_parts
 from coeval.language import later, tr
-from coeval.stats import krippendorff_alpha
-from coeval.stats.basis import ALL_ARMS, UNAIDED, Basis, list_choices
+from coeval.stats.basis import Basis, list_choices
 from coeval.ui.app.agreement.figures import message, notes_view
-from coeval.ui.app.agreement.rater_agreement import forest_figure
 from coeval.ui.app.agreement.sections import SECTIONS, Figure, Page, get_pages
 from coeval.ui.components.theme import blank
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.tabs import Event, StudyTab, TaskPicker, Update
 from coeval.usecases.access import Context
 from coeval.usecases.export import list_out_formats
+from coeval.usecases.reports.report_process import load_libraries
 from coeval.usecases.reports.statistics import get_reading, list_versions
 
 # Links to the files of a task, relative to the page.
@@ -80,12 +79,9 @@ def downloads_view(slug: str, figures: Sequence[Figure]) -> Node:
                 el("a.ghost", "All data (CSV, zip)", href=task_file(slug, "export.zip"), download=""),
                 _other_tools_view(slug),
             ),
-            el(
-                "p.note",
-                "A methods paragraph, tables as CSV, Markdown and LaTeX, and figures as SVG and CSV.",
-            ),
-            el("h4", "Descriptions of the charts"),
-            el("ul.chart-data", *links),
+            el("p.note", "A methods paragraph, and tables as CSV, Markdown and LaTeX."),
+            el("h4", "Descriptions of the charts") if figures else None,
+            el("ul.chart-data", *links) if figures else None,
         ),
         id="agreement-paper",
     )
@@ -114,14 +110,13 @@ FIRST = next(iter(SECTIONS))
 """The section that is shown at first."""
 
 NEWEST, COUNTED, LEFT_OUT = "0", "in", "out"
-USUAL = "usual"
-"""The default scores of a section, until somebody chooses others."""
+UNAIDED, ALL_ARMS = "unaided", "all"
 
-SLOTS = ("full", "wide", "narrow", "full")
+SLOTS = ("full", "wide", "full")
 """The widths of the slots for charts, in order. The first chart of a section is always shown, the others under a
-heading that opens. A slot keeps its width, because a chart is drawn for that width. The wide and the narrow slot
-are side by side. The style sheet hides a slot without a chart or under a closed heading. Gradio would remove a hidden
-slot from the page, and updates that arrive while it is put back can be lost."""
+heading that opens. A slot keeps its width, because a chart is drawn for that width. The style sheet hides a slot
+without a chart or under a closed heading. Gradio would remove a hidden slot from the page, and updates that arrive
+while it is put back can be lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +140,6 @@ class _Parts:
     scope: View
     version: gr.Dropdown
     arm: gr.Dropdown
-    planted: gr.Dropdown
     again: gr.Dropdown
     downloads: View
     tiles: View
@@ -169,7 +163,7 @@ class _Parts:
     @property
     def basis(self) -> list[gr.Dropdown]:
         """Return the selection for the whole tab."""
-        return [self.version, self.arm, self.planted, self.again]
+        return [self.version, self.arm, self.again]
 
 
 class AgreementTab(StudyTab):
@@ -199,26 +193,22 @@ class AgreementTab(StudyTab):
             show_progress_on=self.parts.tiles,
             trigger_mode="always_last",
         )
+        for box in self.boxes:
+            box.on(partial(gr.on, events), box.load)
 
     def load(
         self, person: Person, slug: str, section: str = FIRST, version: str | None = NEWEST,
-        arm: str | None = USUAL, planted: str | None = COUNTED, again: str | None = LEFT_OUT,
+        arm: str | None = UNAIDED, again: str | None = LEFT_OUT,
     ) -> Iterator[Update]:  # fmt: skip
-        yield from _states(self.context, self.parts, person, slug, section, (version, arm, planted, again))
+        yield from _states(self.context, self.parts, person, slug, section, (version, arm, again))
 
 
 @cache
 def warm_up_soon() -> None:
-    """Load slow libraries once, some seconds from now, so that the first visitor need not wait for them."""
-    timer = threading.Timer(WARM_UP_SECONDS, warm_up)
+    """Load SciPy's modules once, some seconds from now, so that the first visitor need not wait."""
+    timer = threading.Timer(WARM_UP_SECONDS, load_libraries, ["sparse", "special", "stats"])
     timer.daemon = True
     timer.start()
-
-
-def warm_up() -> None:
-    """Compute and draw an alpha, as the first section does."""
-    alpha = krippendorff_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4])
-    forest_figure({"warm": alpha}).draw().to_json()
 
 
 def _build_parts() -> _Parts:
@@ -235,14 +225,13 @@ def _build_parts() -> _Parts:
         )
     scope = View(elem_id="agreement-scope")
     with gr.Row(elem_id="agreement-basis"):
-        version, arm, planted, again = (
+        version, arm, again = (
             TaskPicker(
                 [], label=label, container=False, visible=False, elem_id=f"agreement-{name}", interactive=True
             )
             for name, label in (
                 ("version", "Criteria"),
                 ("arm", "Scores"),
-                ("planted", "Planted errors"),
                 ("again", "Asked again"),
             )
         )
@@ -255,9 +244,7 @@ def _build_parts() -> _Parts:
         others = [_build_slot(number, f"{width} more") for number, width in enumerate(SLOTS[1:], 2)]
     tables = View(elem_id="agreement-tables")
     downloads = View(elem_id="agreement-downloads")
-    return _Parts(
-        section, scope, version, arm, planted, again, downloads, tiles, (first, *others), more, tables
-    )
+    return _Parts(section, scope, version, arm, again, downloads, tiles, (first, *others), more, tables)
 
 
 def _build_slot(number: int, width: str) -> _Slot:
@@ -274,9 +261,9 @@ def _states(
     person: Person,
     slug: str,
     section: str,
-    held: Sequence[str | None] = (None, None, None, None),
+    held: Sequence[str | None] = (None, None, None),
 ) -> Iterator[Update]:
-    """Yield the tab for this person, in stages; ``held`` contains the values of the four dropdowns.
+    """Yield the tab for this person, in stages; ``held`` contains the values of the three dropdowns.
 
     Every stage contains the charts of earlier stages, because a slow page shows only the last of several
     stages.
@@ -292,6 +279,10 @@ def _states(
     for page in get_pages(context, person, slug, section, basis):
         update = _texts(parts, page, slug, section, basis) | choices
         update[parts.scope] = _scope_view(page.scope, chosen)
+        if page.tiles and section == FIRST and person.role is Role.OWNER:
+            update[parts.tiles].append(
+                el("p", el("a", "Adjudicate disagreements", href=f"admin?task={quote(slug)}&tab=review"))
+            )
         for slot, figure in _placed(parts.slots, page.figures):
             if figure is None:
                 update |= _hidden(slot)
@@ -314,39 +305,26 @@ def _offer_basis(
 
     A value that its dropdown holds already is not sent: this answer may arrive after the next choice.
     """
-    version, arm, counted, again = held
-    basis = Basis(int(version or 0), USUAL if arm is None else arm, counted != LEFT_OUT, again == COUNTED)
+    version, arm, again = held
     versions = list_versions(context, person, slug)
     newest = max(versions, default=0)
-    basis = replace(basis, version=basis.version if basis.version in versions[:-1] else 0)
-    there = get_reading(context, person, slug, version=basis.version).get(list_choices)
+    chosen = int(version or 0) if int(version or 0) in versions[:-1] else 0
+    there = get_reading(context, person, slug, version=chosen).get(list_choices)
     first = SECTIONS[section].unaided and there.unaided if section in SECTIONS else False
-    offered = {*there.arms, ALL_ARMS, *([UNAIDED] if first else [])}
-    basis = replace(
-        basis,
-        arm=basis.arm if basis.arm in offered else UNAIDED if first else ALL_ARMS,
-        planted=basis.planted or not there.planted,
-        asked_again=basis.asked_again and there.asked_again,
-    )
+    basis = Basis(chosen, first and arm != ALL_ARMS, again == COUNTED and there.asked_again)
     numbered = [
         (f"Criteria version {n}{' (current)' if n == newest else ''}", "0" if n == newest else str(n))
         for n in versions
     ]
-    # a section that opens with all arms must not pass this choice on to other sections
-    every = ALL_ARMS if first else USUAL
-    arms = [("All arms", every), *((f"{arm.capitalize()} scores", arm) for arm in there.arms)]
-    if first:
-        arms.insert(0, ("Without the draft", UNAIDED))
-    planted = [("Planted errors counted", COUNTED), ("Planted errors left out", LEFT_OUT)]
+    arms = [("Without the draft", UNAIDED), ("All arms", ALL_ARMS)]
     further = [("Scores from asking again left out", LEFT_OUT), ("Scores from asking again counted", COUNTED)]
-    options = [numbered[::-1], arms, planted, further]
+    options = [numbered[::-1], arms, further]
     values = [
         str(basis.version),
-        basis.arm or every,
-        COUNTED if basis.planted else LEFT_OUT,
+        ALL_ARMS if arm == ALL_ARMS else UNAIDED,
         COUNTED if basis.asked_again else LEFT_OUT,
     ]
-    offers = len(numbered) > 1, len(arms) > 2, there.planted, there.asked_again
+    offers = len(numbered) > 1, first, there.asked_again
     update = {
         dropdown: gr.update(choices=shown, visible=offer, **({} if value == before else {"value": value}))
         for dropdown, shown, offer, value, before in zip(
@@ -360,7 +338,7 @@ def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple
     """Yield each slot with its chart or None: the first chart gets the first slot, the others the next slot
     of their width.
     """
-    waiting = [figure for figure in figures if not figure.empty]
+    waiting = [figure for figure in figures if not figure.data.empty]
     for place, slot in enumerate(slots):
         fits = waiting and (place == 0 or waiting[0].width == slot.width)
         yield slot, waiting.pop(0) if fits else None
@@ -378,7 +356,7 @@ def _texts(parts: _Parts, page: Page, slug: str, section: str, basis: Basis) -> 
         data_section=section,
         data_whole="yes" if page.whole else "no",
     )
-    drawn = [figure for figure in page.figures if not figure.empty]
+    drawn = [figure for figure in page.figures if not figure.data.empty]
     names = ", ".join(figure.title for figure in drawn[1:])
     cards = [table for table in (*page.tables, notes_view(page.notes)) if table is not None]
     return {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pandas as pd
 
-from coeval.stats.estimates import Estimate, section_notes
+from coeval.stats.estimates import Estimate
 from coeval.stats.judges.correlation import LEVELS
-from coeval.stats.report.activity import Distribution, compared_distributions
 from coeval.stats.report.alignment import AlignmentSection, alignment_section, alignment_tables
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED, too_few
 from coeval.stats.report.model_vs_people import JudgeRow
@@ -23,7 +22,7 @@ from coeval.ui.app.agreement.figures import (
     verdict_view,
 )
 from coeval.ui.components import charts
-from coeval.ui.components.number_words import number, percent, plain_number, plural, shares_words, shown
+from coeval.ui.components.number_words import number, percent, plain_number, plural, shown
 from coeval.ui.components.view import Node
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
@@ -32,15 +31,14 @@ SOURCE = "Test: alternative annotator test (Calderon et al., 2025), adjusted ove
 
 def build(get: Get) -> Iterator[Page]:
     section = get(alignment_section)
-    run = _main_run(section.runs)
-    shares = distribution_figure(get(compared_distributions), _labels_name(section))
+    # the shown run, or the first
+    run = next((run for run in section.runs if run.shown), section.runs[0] if section.runs else None)
     if run is None:
         yield Page(
             answer=verdict_view(
                 "It cannot be said whether the model can replace a person: there are no drafts to compare.",
                 UNDEFINED,
             ),
-            figures=[shares],
             scope=plural(section.n_labels, "score") if section.n_labels else "no scores by people",
         )
         return
@@ -48,13 +46,8 @@ def build(get: Get) -> Iterator[Page]:
         answer=_answer(run) if section.n_labels else None,
         banner=_labels_banner(section, run),
         tiles=[_correlation_tile(run), _median_tile(run), _alt_tile(run)],
-        figures=[
-            correlations_figure(run),
-            confusion_figure(run),
-            shares,
-        ],
+        figures=[correlations_figure(run), confusion_figure(run)],
         tables=[*map(show_table, alignment_tables(section)[:2])],
-        notes=section_notes({"alignment": section}),
         scope=_scope(section),
     )
 
@@ -66,12 +59,8 @@ def _scope(section: AlignmentSection) -> str:
     if section.leaned:
         return f"{plural(section.n_labels, 'score')} given with a draft in view"
     kinds = (("blind", section.n_blind), ("first", section.n_first))
-    return " and ".join(plural(n, f"{kind} score") for kind, n in kinds if n)
-
-
-def _main_run(runs: Sequence[JudgeRow]) -> JudgeRow | None:
-    """Return the shown run, or the first."""
-    return next((run for run in runs if run.shown), runs[0] if runs else None)
+    said = " and ".join(plural(n, f"{kind} score") for kind, n in kinds if n)
+    return said or f"{plural(section.n_labels, 'score')} given without a readable draft"
 
 
 def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
@@ -87,8 +76,9 @@ def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
             warn=True,
         )
     if not section.leaned:
-        words = _labels_words(section.n_labels, section.n_blind, section.n_first)
-        return banner(f"Compared only with scores that no draft influenced: {words}. Judge: {name}.")
+        return banner(
+            f"Compared only with scores that no draft influenced: {_scope(section)}. Judge: {name}."
+        )
     return banner(
         f"Compared with {plural(section.n_labels, 'score')} given with the draft in view, because there "
         "are no blind scores. People who see a draft lean towards it, so the judge looks better here "
@@ -134,37 +124,21 @@ def find_replacement(passed: int, tested: int, n: int) -> tuple[str, str]:
     return f"The model can replace a person {on}.", RELIABLE if passed == tested else OPEN
 
 
-def _labels_words(n_labels: int, n_blind: int, n_first: int) -> str:
-    """
-    >>> _labels_words(48, 0, 0)
-    '48 scores, given where no draft could be read'
-    >>> _labels_words(1201, 1200, 1)
-    '1,200 blind scores and 1 first score, given before the draft was shown; each person counts once per unit'
-    """
-    if not n_blind and not n_first:
-        return f"{plural(n_labels, 'score')}, given where no draft could be read"
-    blind, first = plural(n_blind, "blind score"), plural(n_first, "first score")
-    if not n_first:
-        return f"{blind}, given without the draft in view"
-    before = f"{first}, given before the draft was shown"
-    return f"{blind} and {before}; each person counts once per unit" if n_blind else before
-
-
 def _correlation_tile(run: JudgeRow) -> Node | None:
     """Return the tile of the mean correlation over criteria, within documents if there are any.
 
     A pooled correlation would reward a model that only knows how hard each criterion is.
     """
     mean, pooled = run.correlations_mean, run.against.correlations
-    level = "document" if mean.document.kendall.value.defined else "dataset"
+    level = "document" if mean["document"].kendall.value.defined else "dataset"
     return tile(
         "Kendall's tau-b",
-        mean.of(level).kendall.value,
+        mean[level].kendall.value,
         "within documents" if level == "document" else "over the whole dataset",
         rows="drafts.csv",
         more=(
-            f"mean of {plural(mean.of(level).n_criteria, 'criterion', 'criteria')}",
-            f"pooled {number(pooled.of(level).kendall)}",
+            f"mean of {plural(mean[level].n_criteria, 'criterion', 'criteria')}",
+            f"pooled {number(getattr(pooled, level).kendall)}",
         ),
     )
 
@@ -220,32 +194,24 @@ def correlations_figure(run: JudgeRow) -> Figure:
             "value": float(value),
             "low": value.ci[0],
             "high": value.ci[1],
-            "n_criteria": run.correlations_mean.of(level).n_criteria,
-            "pooled": float(pooled.of(name)),
-            "n_pooled": pooled.n,
-            "groups_used": pooled.groups_used,
-            "groups_left_out": pooled.groups_skipped,
-            "reason": value.reason or "",
             "about": f"{shown(value)} · over {_over(level, pooled.n, pooled.groups_used or pooled.n_groups)}",
         }
         for level in LEVELS
-        for pooled in [run.against.correlations.of(level)]
+        for pooled in [getattr(run.against.correlations, level)]
         for name, title in COEFFICIENTS.items()
-        for value in [run.correlations_mean.of(level).of(name).value]
+        for value in [getattr(run.correlations_mean[level], name).value]
     ]
-    frame = pd.DataFrame(rows)
     words = " ".join(f"{row['label']} level, {row['series']}: {row['about']}." for row in rows)
-    drawn = frame.dropna(subset=["value"])
+    drawn = pd.DataFrame(rows).dropna(subset=["value"])
     low = min(0.0, drawn[["value", "low"]].min().min()) if len(drawn) else 0.0
     return Figure(
         "correlations",
         "Correlation with people, by level",
-        frame.rename(columns={"label": "level", "series": "coefficient"}).drop(columns="about"),
+        drawn,
         lambda: charts.pairs(drawn, words, title="correlation", domain=(max(-1.0, low), 1.0)),
         words,
         rows="drafts.csv",
         width="wide",
-        nothing=drawn.empty,
         note="means over criteria · dataset: over all items · document: within each document · system: means",
     )
 
@@ -276,46 +242,4 @@ def confusion_figure(run: JudgeRow) -> Figure:
         words,
         width="wide",
         note="number of units · a median between two scores counts half for each",
-    )
-
-
-def _labels_name(section: AlignmentSection) -> str:
-    """Return the name of the people's scores that the model is compared with."""
-    return "People, with the draft" if section.leaned else f"People, {section.labels} scores"
-
-
-def distribution_figure(distributions: Sequence[Distribution], people: str) -> Figure:
-    """Return the chart of score distributions of the model and of people (CoEval paper, figures 2, 6 and 7)."""
-    sources = {"llm": "Model", "people": people}
-    overall = [row for row in distributions if row.system is None]
-    frame = pd.DataFrame(
-        [
-            {"series": sources[row.source], "score": score, "n": n, "share": n / row.n}
-            for row in overall
-            for score, n in row.counts.items()
-        ],
-        columns=["series", "score", "n", "share"],
-    )
-    words = " ".join(
-        f"{sources[row.source]}: mean {plain_number(row.mean)}, {shares_words(row.n, row.counts)}, n {row.n:,}."
-        for row in overall
-    )
-    data = [
-        {
-            "source": sources[row.source],
-            "system": row.system or "",
-            "score": score,
-            "n": n,
-            "share": n / row.n,
-        }
-        for row in distributions
-        for score, n in row.counts.items()
-    ]
-    return Figure(
-        "distributions",
-        "Scores by source",
-        pd.DataFrame(data, columns=["source", "system", "score", "n", "share"]),
-        lambda: charts.distribution(frame, words),
-        words or "Nobody has scored anything yet.",
-        note="all criteria together; the data file also has them by system",
     )

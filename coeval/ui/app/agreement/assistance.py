@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-import pandas as pd
-
-from coeval.stats.arm_contrasts import FirstEffect, FirstShares
-from coeval.stats.estimates import Estimate, Spelled, section_notes
+from coeval.stats.arm_contrasts import FirstEffect
+from coeval.stats.estimates import Spelled
 from coeval.stats.report.agreement import arm_counts, describe_arms
 from coeval.stats.report.answer import describe_effects
 from coeval.stats.report.draft_account import (
@@ -21,30 +18,27 @@ from coeval.stats.report.draft_account import (
     draft_effects_section,
 )
 from coeval.stats.report.model_vs_model import mean_pairwise, pairwise_correlation_tables
-from coeval.ui.app.agreement.figures import Figure, Get, Page, banner, show_table, split_estimates, tile
-from coeval.ui.components import charts
-from coeval.ui.components.number_words import brief, number, numbered, percent, plural, shown
+from coeval.ui.app.agreement.figures import Get, Page, banner, show_table, tile
+from coeval.ui.components.number_words import number, percent, plural, shown
 from coeval.ui.components.view import Node, el
-
-MEASURES = ("adoption", "distance")
-"""The measures of an arm in the chart of estimates, beside the pull."""
 
 
 def build(get: Get) -> Iterator[Page]:
     section = get(draft_account_section, tables=("references",))
     effects, scope = get(draft_effects_section), _page_scope(section, get(arm_counts))
-    words = describe_effects(effects)
+    words, first = describe_effects(effects), section.first
     yield Page(
         answer=el("div.answer", el("p.verdict", words)) if words else None,
         banner=_missing_arm(section),
         tiles=[_pull_tile(effects), _adoption_tile(effects), _agreement_tile(section.main)],
-        figures=_figures(section),
         tables=[
+            el("div.card", el("h4", "First and final scores"), el("p", first_words(first)))
+            if first.n
+            else None,
             *map(
                 show_table, [*draft_account_tables(section), *pairwise_correlation_tables(get(mean_pairwise))]
-            )
+            ),
         ],
-        notes=section_notes({"drafts": section}),
         scope=scope,
     )
 
@@ -70,20 +64,7 @@ def pull_scope(pull: Spelled) -> str:
 def _arms_scope(effect: Spelled) -> str:
     """Return the scores behind a difference between the arms: those that can equal a draft's."""
     n_shown, n_other = effect.get("n_shown") or 0, effect.get("n_other") or 0
-    return f"{n_shown:,} assisted and {n_other:,} blind scores with a readable draft, none planted"
-
-
-def _figures(section: DraftAccount) -> list[Figure]:
-    effects = _estimates(section)
-    if not any(effect.value.defined for effect in effects.values()):
-        return first_figures(section.first)
-    return [estimators_figure(effects), *first_figures(section.first)]
-
-
-def _estimates(section: DraftAccount) -> dict[str, Spelled]:
-    """Return the estimates of the draft's effect by the names of ``TITLES``."""
-    of_arm = {name: section.main.of(name).difference for name in MEASURES} if section.main else {}
-    return of_arm | {"pull": section.pull}
+    return f"{n_shown:,} assisted and {n_other:,} blind scores saved after a readable draft, none planted"
 
 
 def _missing_arm(section: DraftAccount) -> Node | None:
@@ -99,10 +80,10 @@ def _missing_arm(section: DraftAccount) -> Node | None:
 
 
 def pull_tile(effects: DraftEffects) -> Node | None:
-    """Return the tile of the pull, or of the adoption of the draft's score if the pull is undefined. The
-    Agreement section shows it too.
-    """
-    return _pull_tile(effects) or _adoption_tile(effects)
+    """Return the Agreement section's tile: the pull, or else the adoption of the draft's score; None if undefined."""
+    if effects.pull.value.defined:
+        return _pull_tile(effects)
+    return _adoption_tile(effects) if effects.adoption.value.defined else None
 
 
 def _pull_tile(effects: DraftEffects) -> Node | None:
@@ -144,87 +125,11 @@ def _agreement_tile(account: ArmAccount | None) -> Node | None:
     )
 
 
-def estimators_figure(effects: Mapping[str, Spelled]) -> Figure:
-    """Return the chart of the estimates of the draft's effect, with their intervals."""
-    frame = pd.DataFrame([_estimator_row(name, effect) for name, effect in effects.items()])
-    words = " ".join(f"{TITLES[name]}: {shown(effect.value)}." for name, effect in effects.items())
-    drawn, undefined = split_estimates(frame, "estimator")
-    return Figure(
-        "assistance",
-        "Estimates of the draft's effect",
-        frame[["estimator", "meaning", "value", "low", "high", "p_value", "reason"]],
-        lambda: charts.forest(drawn, words, lines={"no effect": 0.0}, domain=(-0.2, 0.4)),
-        words if len(drawn) else undefined,
-        note=undefined if len(drawn) else "assisted minus blind; the pull: from shifted scores",
-        nothing=drawn.empty,
-    )
-
-
-def _estimator_row(name: str, effect: Spelled) -> dict[str, Any]:
-    value = effect.value
-    low, high = value.ci
-    return {
-        "estimator": name,
-        "meaning": TITLES[name],
-        "label": charts.wrapped(TITLES[name]),
-        "value": float(value),
-        "low": low,
-        "high": high,
-        "p_value": effect.get("p_value"),
-        "reason": value.reason or "",
-        "text": brief(value),
-        "about": f"{TITLES[name]}: {shown(value)}",
-    }
-
-
-def first_figures(first: FirstEffect) -> list[Figure]:
-    """Return the chart of how often first scores equal the draft's, before and after the draft is shown."""
-    if not first.n:
-        return []
-    names = numbered([part.criterion for part in first.per_criterion])
-    parts = [
-        ("All criteria", first.n, first.shares),
-        *((names[part.criterion], part.n, part.shares) for part in first.per_criterion),
-    ]
-    frame = pd.DataFrame(
-        [
-            {
-                "label": charts.wrapped(label),
-                "criterion": label,
-                "series": series,
-                "value": float(share),
-                "low": float("nan"),
-                "high": float("nan"),
-                "n": n,
-                "about": f"{percent(share, 1)} · n {n:,}",
-            }
-            for label, n, shares in parts
-            for series, share in _moments(shares)
-        ]
-    )
-    words = first_words(first)
-    figure = Figure(
-        "first-and-final",
-        "First scores that equal the draft's, before and after it was shown",
-        frame[["criterion", "series", "value", "n"]].rename(columns={"series": "moment", "value": "share"}),
-        lambda: charts.pairs(frame, words, title="share of scores", percent=True, domain=(0.0, 1.0)),
-        words,
-        rows="first_scores.csv",
-        basis=f"{plural(first.n, 'score')} in the “first” arm",
-    )
-    return [figure]
-
-
-def _moments(shares: FirstShares) -> tuple[tuple[str, Estimate], ...]:
-    return (("before the draft", shares.same_before), ("after it", shares.same_after))
-
-
 def first_words(first: FirstEffect) -> str:
     """Return sentences on the changes that seeing the draft caused."""
-    shares = first.shares
     return (
-        f"Of {plural(first.n, 'score')} on {plural(first.n_instances, 'instance')}, {percent(shares.same_before, 1)} "
-        f"equalled the draft's before it was shown and {percent(shares.same_after, 1)} after. The change is "
-        f"{shown(first.adoption.value)} for these people. {percent(shares.towards)} moved towards the draft, "
-        f"{percent(shares.away)} moved away, and {percent(shares.kept)} did neither."
+        f"Of {plural(first.n, 'score')} on {plural(first.n_instances, 'instance')}, {percent(first.same_before, 1)} "
+        f"equalled the draft's before it was shown and {percent(first.same_after, 1)} after. The change is "
+        f"{shown(first.adoption.value)} for these people. {percent(first.towards)} moved towards the draft, "
+        f"{percent(first.away)} moved away, and {percent(first.kept)} did neither."
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.actions import ACTIONS, KINDS, ActionRates, Rates
-from coeval.stats.estimates import Estimate, section_notes
+from coeval.stats.estimates import Estimate
 from coeval.stats.report.activity import (
     ScoreChangeSection,
     actions_section,
@@ -17,9 +17,8 @@ from coeval.stats.report.activity import (
     behaviour_tables,
     score_change_section,
     score_change_tables,
-    score_moves,
 )
-from coeval.ui.app.agreement.figures import NO_PLANTED, Figure, Get, Page, crossed, message, show_table, tile
+from coeval.ui.app.agreement.figures import NO_PLANTED, Figure, Get, Page, message, show_table, tile
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import percent, plain_number, plural
 from coeval.ui.components.view import Node
@@ -32,22 +31,17 @@ NOTHING_DRAFTED = (
 def build(get: Get) -> Iterator[Page]:
     moved, behaviour = get(score_change_section), get(behaviour_section)
     actions = get(actions_section, tables=("actions",))
-    if not actions.overall.n and not moved.overall.n:
+    if not actions["overall"].n and not moved.overall.n:
         yield Page(banner=message("Nobody has changed a draft", NOTHING_DRAFTED))
         return
-    notes = section_notes({"actions": actions, "score_change": moved})
     yield Page(
         tiles=[kept_tile(moved), _approved_tile(actions), _deleted_tile(actions)],
-        figures=[
-            actions_figure(actions),
-            moves_figure(get(score_moves)),
-        ],
+        figures=[actions_figure(actions)],
         tables=[
             *map(show_table, actions_tables(actions)),
             *map(show_table, score_change_tables(moved)),
             *map(show_table, behaviour_tables(behaviour)),
         ],
-        notes=notes,
     )
 
 
@@ -76,34 +70,31 @@ def _moved_left_out(moved: ScoreChangeSection) -> list[str]:
 
 
 def _approved_tile(actions: ActionRates) -> Node | None:
-    lines = f"of {plural(actions.overall.n, 'line')}"
-    return tile("Lines approved", _of(actions.overall, "approve"), lines, show=percent, rows="rows.csv")
+    lines = f"of {plural(actions['overall'].n, 'line')}"
+    return tile("Lines approved", _of(actions["overall"], "approve"), lines, show=percent, rows="rows.csv")
 
 
 def _deleted_tile(actions: ActionRates) -> Node | None:
-    lines = f"of {plural(actions.evidence.n, 'line')}"
-    return tile("Evidence deleted", _of(actions.evidence, "delete"), lines, show=percent, rows="rows.csv")
+    lines = f"of {plural(actions['evidence'].n, 'line')}"
+    return tile("Evidence deleted", _of(actions["evidence"], "delete"), lines, show=percent, rows="rows.csv")
 
 
 def _of(rates: Rates, action: str) -> Estimate:
-    return rates.of(action).having(n=rates.n)
+    return rates.shares[action].having(n=rates.n)
 
 
 def actions_figure(actions: ActionRates) -> Figure:
     """Return the chart of action rates by kind of line (CoEval paper, tables 5 and 6)."""
     rows = [
-        _action_row(kind, action, actions.of(kind))
-        for kind in KINDS
-        if actions.of(kind).n
-        for action in ACTIONS
+        _action_row(kind, action, actions[kind]) for kind in KINDS if actions[kind].n for action in ACTIONS
     ]
     columns = ["kind", "action", "n", "share", "label", "text"]
     frame = pd.DataFrame(rows, columns=columns)
-    words = f"Actions on drafted lines. {' '.join(_rates_words(kind, actions.of(kind)) for kind in KINDS)}"
+    words = f"Actions on drafted lines. {' '.join(_rates_words(kind, actions[kind]) for kind in KINDS)}"
     return Figure(
         "actions",
         "Actions on drafted lines",
-        frame[["kind", "action", "n", "share"]],
+        frame,
         lambda: charts.action_bars(frame, words),
         words,
         rows="rows.csv",
@@ -113,12 +104,12 @@ def actions_figure(actions: ActionRates) -> Figure:
 
 
 def _action_row(kind: str, action: str, rates: Rates) -> dict[str, Any]:
-    shares = " · ".join(f"{name} {100 * rates.of(name):.1f}" for name in ACTIONS if rates.of(name))
+    shares = " · ".join(f"{name} {100 * rates.shares[name]:.1f}" for name in ACTIONS if rates.shares[name])
     return {
         "kind": kind,
         "action": action,
-        "n": round(float(rates.of(action)) * rates.n),
-        "share": float(rates.of(action)),
+        "n": round(float(rates.shares[action]) * rates.n),
+        "share": float(rates.shares[action]),
         "label": kind.capitalize(),
         "text": f"{shares} · n {rates.n:,}",
     }
@@ -127,29 +118,5 @@ def _action_row(kind: str, action: str, rates: Rates) -> dict[str, Any]:
 def _rates_words(kind: str, rates: Rates) -> str:
     if not rates.n:
         return f"{kind.capitalize()}: none."
-    shares = ", ".join(f"{name} {percent(rates.of(name), 1)}" for name in ACTIONS)
+    shares = ", ".join(f"{name} {percent(rates.shares[name], 1)}" for name in ACTIONS)
     return f"{kind.capitalize()}: {shares}, of {rates.n:,}."
-
-
-def moves_figure(moves: pd.DataFrame) -> Figure:
-    """Return the chart of drafted scores compared with people's final scores."""
-    words = "Final scores compared with the drafted scores. " + (
-        " ".join(_moves_words(moves)) or "No score was drafted."
-    )
-    return Figure(
-        "score-moves",
-        "From the draft's score to the person's",
-        moves,
-        lambda: charts.confusion(
-            crossed(moves, x="person", y="draft"), words, x="the person's score", y="the draft's score"
-        ),
-        words,
-        note="counts, shaded by share of the row · drafted scores are rounded to the nearest point",
-    )
-
-
-def _moves_words(moves: pd.DataFrame) -> Iterator[str]:
-    for draft, rows in moves.groupby("draft"):
-        if rows["n"].sum():
-            kept = rows.loc[rows["person"] == draft, "share"].sum()
-            yield f"Drafted {draft:g}: {percent(kept)} kept, n {rows['n'].sum():,}."

@@ -12,13 +12,13 @@ import pandas as pd
 
 from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import Answer
-from coeval.stats.report.tables import Table
+from coeval.stats.report.tables import MISSING, Table
 from coeval.ui.components.number_words import brief, facts, interval, left_out, number, shown
 from coeval.ui.components.view import Node, el, table
 
 MOST_NAMES = 6
 _UNDEFINED = re.compile(r"undefined(?:: (.*))?", re.S)
-_FIGURE = re.compile(r"[−-]?\d*\.\d|.*%|[−-]?[\d,.]+ (?:s|min)\b")
+_FIGURE = re.compile(r"(?:[<>] )?[−-]?\d*\.\d|.*%|[−-]?[\d,.]+ (?:s|min)\b")
 """The beginning of a cell with a computed number; counts are whole numbers and do not match."""
 
 
@@ -48,8 +48,8 @@ def split_estimates(frame: pd.DataFrame, name: str) -> tuple[pd.DataFrame, str]:
 def split_rows(rows: Sequence[Sequence[str]]) -> tuple[list[list[str]], str]:
     """Return the rows of a table of texts with at least one figure, and a sentence on rows without any.
 
-    >>> split_rows([["a", "undefined: nobody", "0"], ["b", ".50 [.40, .60]", "9"]])
-    ([['b', '.50 [.40, .60]', '9']], 'Not computed for a: nobody.')
+    >>> split_rows([["a", "undefined: nobody", "0"], ["b", ".50 [.40, .60]", "9"], ["c", "< .001", "undefined"]])
+    ([['b', '.50 [.40, .60]', '9'], ['c', '< .001', 'undefined']], 'Not computed for a: nobody.')
     """
     kept, named = [], []
     for row in rows:
@@ -84,16 +84,19 @@ needs more tables. See ``usecases.reports.statistics``.
 NO_PLANTED = "planted errors left out"
 """The note on a figure that never counts scores of drafts with a planted error."""
 
+UNDEFINED = "undefined"
+"""The class of a tile of an undefined value. The page moves it to the notes on omissions."""
+
 UNIT_AXIS = (0.0, 1.0)
 """The range of the bar of a share or a coefficient; it extends if the interval does."""
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A chart, and the numbers it shows.
+    """A chart, and the numbers it shows; without any, a text replaces it.
 
     ``draw`` makes the chart of ``data``, and ``words`` describes it for screen readers. ``rows`` is the file with the
-    rows behind the numbers. ``width`` is narrow (two fifths), wide (three fifths) or full.
+    rows behind the numbers. ``width`` is wide (three fifths) or full.
     """
 
     name: str
@@ -104,16 +107,10 @@ class Figure:
     rows: str = "scores.csv"
     width: str = "full"
     note: str = ""
-    nothing: bool = False
     basis: str = ""
     """The scores behind it, if they differ from the page's."""
     scoped: bool = False
     """True if these differ from the page's."""
-
-    @property
-    def empty(self) -> bool:
-        """Return whether there is nothing to draw; a text then replaces the chart."""
-        return self.nothing or self.data.empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +146,7 @@ def tile(
     axis: tuple[float, float] = UNIT_AXIS,
     lines: Sequence[float] = (),
 ) -> Node | None:
-    """Return a big number with its interval, as text and as a bar; None if it is undefined.
-
-    The notes of the section give the reason.
+    """Return a big number with its interval, as text and as a bar; if it is undefined, a note with the reason.
 
     Args:
         about: one phrase that a reader needs beside the number.
@@ -162,7 +157,7 @@ def tile(
         lines: thresholds that are marked on the bar.
     """
     if isinstance(value, Estimate) and not value.defined:
-        return None
+        return el(f"p.{UNDEFINED}", undefined_words([(title, value.reason or "")]))
     spread = interval(value, show)
     told = [text for text in (f"95% {spread}" if spread else "", about) if text]
     bare = value.details.get("no_interval", "") if isinstance(value, Estimate) and not spread else ""
@@ -247,11 +242,19 @@ def show_table(shown: Table) -> Node | None:
 def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """Return numbers in the page's format: intervals in the column of their value, and headings as words.
 
+    If columns are named after rows, their names do not change, and each row has a dash in its own column.
+
     >>> _as_texts(pd.DataFrame({"share": [0.5], "ci_low": [0.4], "ci_high": [0.6], "n_pairs": ["9"]}))
           Share [95%] N pairs
     0  .50 [.40, .60]       9
+    >>> _as_texts(pd.DataFrame({"system": ["bart"], "bart": [math.nan], "llm_mean": [0.5], "ac2": [pd.NA]}))
+      System bart Model mean AC2
+    0   bart    –        .50   –
     """
-    words = frame.map(lambda value: brief(value) if isinstance(value, float) else str(value))
+    words = frame.map(_cell)
+    names = list(map(str, frame.iloc[:, 0]))
+    for name in set(names) & set(words.columns):
+        words.loc[[other == name for other in names], name] = MISSING
     for place, name in enumerate(frame.columns):
         level = re.fullmatch(r"(?:\w+_)?ci(90)?_low", str(name))
         if level is None or not place:
@@ -261,7 +264,29 @@ def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
         spans = ["" if pd.isna(low) else f" [{shown(low)}, {shown(up)}]" for low, up in ends]
         words[before] = [value + span for value, span in zip(words[before], spans, strict=True)]
         words = words.drop(columns=[name, high]).rename(columns={before: f"{before} [{level[1] or 95}%]"})
-    return words.rename(columns=lambda name: str(name).replace("_", " ").capitalize())
+    return words.rename(columns=lambda name: name if name in names else _heading(str(name)))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return brief(value)
+    return MISSING if value is None or value is pd.NA else str(value)
+
+
+SPELLED = {
+    "ac1": "AC1",
+    "ac2": "AC2",
+    "llm": "model",
+    "holm": "Holm",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+}
+"""The words of headings that are names, and the word for the model."""
+
+
+def _heading(column: str) -> str:
+    words = " ".join(SPELLED.get(word, word) for word in column.split("_"))
+    return words[:1].upper() + words[1:]
 
 
 def crossed(frame: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
@@ -285,6 +310,6 @@ def notes_view(notes: Sequence[str]) -> Node | None:
         return None
     return el(
         "div.card.notes",
-        el("h4", "Left out or undefined"),
+        el("h4", "Notes and omissions"),
         el("ul", *(el("li", note) for note in notes)),
     )

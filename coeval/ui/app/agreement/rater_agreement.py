@@ -8,10 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.actions import ActionRates
 from coeval.stats.agreement.alpha import ACCEPTABLE, TENTATIVE
 from coeval.stats.agreement.two_raters import RaterPair
-from coeval.stats.estimates import Estimate, section_notes
+from coeval.stats.estimates import Estimate
 from coeval.stats.frames import LLM, list_criteria
 from coeval.stats.report.activity import actions_section, score_change_section
 from coeval.stats.report.agreement import (
@@ -25,7 +24,16 @@ from coeval.stats.report.answer import build_answer, count_clusters
 from coeval.stats.report.draft_account import draft_effects_section
 from coeval.ui.app.agreement.assistance import pull_tile
 from coeval.ui.app.agreement.changes import actions_figure, kept_tile
-from coeval.ui.app.agreement.figures import Figure, Get, Page, answer_view, show_table, split_estimates, tile
+from coeval.ui.app.agreement.figures import (
+    NO_PLANTED,
+    Figure,
+    Get,
+    Page,
+    answer_view,
+    show_table,
+    split_estimates,
+    tile,
+)
 from coeval.ui.components import charts
 from coeval.ui.components.number_words import (
     brief,
@@ -44,8 +52,6 @@ MODEL = "Model"
 
 LINES = (TENTATIVE, ACCEPTABLE)
 
-WITHOUT_MODEL = "to show the model here, leave out planted errors at the top of the page"
-
 
 def build(get: Get) -> Iterator[Page]:
     """Yield the answer and people's alphas first, then all other parts, and the actions last."""
@@ -57,7 +63,6 @@ def build(get: Get) -> Iterator[Page]:
         answer=answer_view(build_answer(first.of_all, ordinal, effects)),
         tiles=[_headline_tile(first.of_all)],
         figures=[forest_figure(ordinal)],
-        notes=_undefined(first.of_all),
         whole=False,
     )
     yield page
@@ -65,32 +70,24 @@ def build(get: Get) -> Iterator[Page]:
     page = replace(
         page,
         tiles=[*page.tiles, _same_score_tile(section), pull_tile(effects)],
-        figures=[*page.figures, heatmap_figure(section.pairwise, section.planted)],
+        figures=[*page.figures, heatmap_figure(section.pairwise)],
         tables=[*map(show_table, agreement_tables(section)[:2])],
-        notes=section_notes({"agreement": section}),
     )
     yield page
     actions = get(actions_section, tables=("actions",))
     moved = get(score_change_section)
     # scores without a draft have no "kept" tile; the changes to drafts have their own section
     tiles = [*page.tiles[:2], kept_tile(moved), *page.tiles[2:]] if moved.overall.n else page.tiles
-    yield replace(page, tiles=tiles, figures=[*page.figures, *_acted(actions)], whole=True)
+    acted = [actions_figure(actions)] if actions["overall"].n else []
+    yield replace(page, tiles=tiles, figures=[*page.figures, *acted], whole=True)
 
 
 def _of_several(alpha: Estimate) -> Estimate:
-    """Return an alpha, undefined if its scores are of one document: two scores of one unit give 0 at most."""
+    """Return an alpha, undefined if its scores are of one document: alpha of one unit is never above 0."""
     if alpha.details.get("clusters") != 1:
         return alpha
     reason = f"the scores are of {count_clusters(1, alpha.details.get('resampled', 'documents'))}"
     return Estimate.undefined(reason, n_units=alpha.details.get("n_units", 0))
-
-
-def _undefined(headline: Headline) -> list[str]:
-    return [] if headline.mean.value.defined else [f"Alpha is undefined: {headline.mean.value.reason}."]
-
-
-def _acted(actions: ActionRates) -> list[Figure]:
-    return [actions_figure(actions)] if actions.overall.n else []
 
 
 def _headline_tile(headline: Headline) -> Node | None:
@@ -123,12 +120,11 @@ def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
     return Figure(
         "alpha-by-criterion",
         "Alpha by criterion, with 95% interval",
-        frame.drop(columns=["text", "about", "label", "value"], errors="ignore"),
+        drawn,
         lambda: charts.alpha_forest(_labelled(drawn), alpha_words(alphas)),
         alpha_words(alphas) if len(drawn) else undefined,
         rows="reliability.csv",
         note=undefined if len(drawn) else "",
-        nothing=drawn.empty,
     )
 
 
@@ -138,19 +134,14 @@ def _labelled(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _alpha_row(label: str, about: str, alpha: Estimate) -> dict[str, Any]:
     low, high = alpha.ci
-    details = alpha.details
     return {
         "label": label,
-        "criterion": about,
-        "alpha": float(alpha),
         "value": float(alpha),
         "low": low,
         "high": high,
-        "n_units": details.get("n_units"),
-        "n_annotators": details.get("n_annotators"),
         "reason": alpha.reason or "",
         "text": brief(alpha),
-        "about": f"{about} · {shown(alpha)} · {plural(details.get('n_units', 0), 'unit')}",
+        "about": f"{about} · {shown(alpha)} · {plural(alpha.details.get('n_units', 0), 'unit')}",
     }
 
 
@@ -165,9 +156,9 @@ def alpha_words(alphas: Mapping[str, Estimate]) -> str:
     )
 
 
-def heatmap_figure(pairs: Sequence[RaterPair], planted: int = 0) -> Figure:
-    """Return the chart of alpha by pair of raters, the model first, or left out if ``planted`` scores count."""
-    pairs = [pair for pair in pairs if LLM not in (pair.a, pair.b) or (pair.n and not planted)]
+def heatmap_figure(pairs: Sequence[RaterPair]) -> Figure:
+    """Return the chart of alpha by pair of raters, the model first; a model that shares no unit is left out."""
+    pairs = [pair for pair in pairs if LLM not in (pair.a, pair.b) or pair.n]
     names = rater_names(pairs)
     rows = pd.DataFrame(
         [
@@ -194,8 +185,8 @@ def heatmap_figure(pairs: Sequence[RaterPair], planted: int = 0) -> Figure:
         words,
         rows="reliability.csv",
         width="wide",
-        note="ordinal alpha over the units that both raters scored"
-        + (f" · {WITHOUT_MODEL}" if planted else ""),
+        note="ordinal alpha over the units that both raters scored",
+        basis=NO_PLANTED,
     )
 
 
@@ -231,6 +222,8 @@ def heatmap_words(rows: pd.DataFrame) -> str:
     if defined.empty:
         return "No two raters share units on which alpha is defined."
     worst, *_, best = defined.sort_values("alpha").iloc[[0, -1]].itertuples()
+    if len(rows) == 1:
+        return f"Ordinal alpha of {_pair_words(best)}."
     return (
         f"Ordinal alpha of {plural(len(rows), 'pair')} of raters. Highest: {_pair_words(best)}. "
         f"Lowest: {_pair_words(worst)}."

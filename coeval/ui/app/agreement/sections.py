@@ -8,13 +8,14 @@ from typing import Any
 
 from coeval.domain import Person
 from coeval.errors import NotFoundError
-from coeval.stats.basis import UNAIDED, UNAIDED_WORDS, Basis, Choices, OnBasis, list_choices
+from coeval.stats.basis import Basis, Choices, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames, count_submissions
 from coeval.stats.report.document import list_notes
 from coeval.stats.report.pairwise_strengths import list_compared
 from coeval.ui.app.agreement import alignment, assistance, changes, rater_agreement, systems, times
 from coeval.ui.app.agreement.figures import (
     NO_PLANTED,
+    UNDEFINED,
     Figure,
     Get,
     Page,
@@ -86,17 +87,15 @@ def get_pages(
 def describe_basis(basis: Basis, versions: Sequence[int], choices: Choices) -> tuple[str, str, str]:
     """Return version, arms and planted errors in words; the last is empty if none were planted.
 
-    >>> describe_basis(Basis(arm="blind"), [1, 2], Choices(("assisted", "blind"), True))
-    ('criteria version 2', 'blind scores', 'planted errors counted')
+    >>> describe_basis(Basis(unaided=True), [1, 2], Choices(planted=True))
+    ('criteria version 2', 'blind and first scores', 'planted errors counted')
     """
     version = basis.version if basis.version in versions else max(versions, default=0)
-    arms = f"{basis.arm} scores" if basis.arm else "all arms"
-    arms = UNAIDED_WORDS if basis.arm == UNAIDED else arms
-    planted = "planted errors counted" if basis.planted else "planted errors left out"
+    arms = "blind and first scores" if basis.unaided else "all arms"
     version_words = f"criteria version {version}"
     if basis.asked_again:
         version_words += " · scores from asking again counted"
-    return version_words, arms, planted if choices.planted else ""
+    return version_words, arms, "planted errors counted" if choices.planted else ""
 
 
 def _name_basis(words: tuple[str, str, str], usual: str) -> str:
@@ -155,11 +154,24 @@ def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str,
         return
     for page in SECTIONS[section].build(get):
         since = reading.count_saves_since()
+        page, undefined = _split_tiles(page)
         yield replace(
             _labelled(page, words, SECTIONS[section].basis),
-            notes=[*get(list_notes), *page.notes, *(figure.words for figure in page.figures if figure.empty)],
+            notes=[
+                *get(list_notes),
+                *undefined,
+                *(figure.words for figure in page.figures if figure.data.empty),
+            ],
             as_of=_as_of(reading.taken_at, since) if since else None,
         )
+
+
+def _split_tiles(page: Page) -> tuple[Page, list[str]]:
+    """Return the page without tiles of undefined values, and a sentence for each of these."""
+    tiles = [tile for tile in page.tiles if isinstance(tile, dict)]
+    undefined = [tile for tile in tiles if tile["class"] == UNDEFINED]
+    sentences = [str(tile["children"][0]) for tile in undefined]
+    return replace(page, tiles=[tile for tile in tiles if tile not in undefined]), sentences
 
 
 def _as_of(taken_at: str, since: int) -> Node:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import pandas as pd
 
 from coeval.stats.clusters import ROUGH_BELOW
-from coeval.stats.estimates import Estimate, listed, section_notes
+from coeval.stats.estimates import Estimate, listed
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, UNDEFINED, too_few
 from coeval.stats.report.pairwise_strengths import list_compared
 from coeval.stats.report.systems import SystemRow, shared_scale, systems_section, systems_tables
 from coeval.ui.app.agreement.figures import (
-    Figure,
     Get,
     Page,
     message,
@@ -21,7 +17,6 @@ from coeval.ui.app.agreement.figures import (
     tile,
     verdict_view,
 )
-from coeval.ui.components import charts
 from coeval.ui.components.number_words import (
     interval,
     plain_number,
@@ -34,8 +29,6 @@ SAME = 1e-9
 
 LEVEL = 0.05
 TEST = "A system is best if its mean differs from every other: test over documents, adjusted (Holm), p at most .05."
-
-PEOPLE, MODEL = "People", "Model"
 
 
 def build(get: Get) -> Iterator[Page]:
@@ -50,9 +43,7 @@ def build(get: Get) -> Iterator[Page]:
     yield Page(
         answer=systems_answer(systems),
         tiles=[_mean_tile(row, scale) for row in ranked],
-        figures=[means_figure(ranked, scale)],
         tables=[*map(show_table, systems_tables(systems)), *map(show_table, compared)],
-        notes=section_notes({"systems": systems}),
     )
 
 
@@ -143,43 +134,3 @@ def _mean_tile(row: SystemRow, scale: tuple[float, float]) -> Node | None:
         more=(plural(row.n_units, "unit"),),
         axis=scale,  # the same for all systems, so that their bars can be compared
     )
-
-
-def means_figure(systems: Sequence[SystemRow], scale: tuple[float, float]) -> Figure:
-    """Return the chart of each system's mean score by people and by the model, on the whole scale."""
-    rows = [row for system in systems for row in _means(system)]
-    frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
-    words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
-    means = {
-        row.system: f"{row.system} {plain_number(row.human_mean)}" if row.human_mean.defined else row.system
-        for row in systems
-    }
-    return Figure(
-        "system-means",
-        "Mean score by system",
-        frame.rename(columns={"label": "system", "series": "source", "value": "mean"}).drop(columns="about"),
-        lambda: charts.pairs(
-            frame.assign(label=frame["label"].map(means)), words, title="mean score", domain=scale
-        ),
-        words or "No system has a score.",
-        note="intervals cover other documents, but not other people or systems",
-    )
-
-
-def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
-    sources = (
-        (PEOPLE, row.human_mean, row.human_mean.ci, row.n),
-        (MODEL, row.llm_mean, (float("nan"),) * 2, row.n_llm),
-    )
-    for source, value, (low, high), n in sources:
-        if value.defined:
-            about = f"{plain_number(value)} {interval(value.having(ci_low=low, ci_high=high), plain_number)}".strip()
-            yield {
-                "label": row.system,
-                "series": source,
-                "value": float(value),
-                "low": low,
-                "high": high,
-                "n": n,
-                "about": f"{about} · n {n:,}",
-            }

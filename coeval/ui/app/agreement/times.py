@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pandas as pd
-
 from coeval.stats.actions import TimeSpent
-from coeval.stats.estimates import section_notes
-from coeval.stats.report.activity import time_curves, time_section, time_tables
-from coeval.ui.app.agreement.figures import Figure, Get, Page, message, show_table, tile
-from coeval.ui.components import charts
-from coeval.ui.components.number_words import numbered, plain_number, plural
+from coeval.stats.report.activity import time_section, time_tables
+from coeval.ui.app.agreement.figures import Get, Page, message, show_table, tile
+from coeval.ui.components.number_words import plain_number, plural
 from coeval.ui.components.view import Node
 
 
@@ -28,9 +24,7 @@ def build(get: Get) -> Iterator[Page]:
         return
     yield Page(
         tiles=_tiles(spent),
-        figures=[curve_figure(_labelled(get(time_curves)))],
         tables=[*map(show_table, time_tables(spent))],
-        notes=section_notes({"time": spent}),
     )
 
 
@@ -80,31 +74,3 @@ def _tiles(spent: TimeSpent) -> list[Node | None]:
             more=(f"n {sample.n:,}: all criteria of an instance by one person",),
         ),
     ]
-
-
-def _labelled(curves: pd.DataFrame) -> pd.DataFrame:
-    names = numbered(list(dict.fromkeys(curves["criterion"])))
-    return curves.assign(criterion=[names[text] for text in curves["criterion"]])
-
-
-def curve_figure(curves: pd.DataFrame) -> Figure:
-    """Return the chart of the share of submissions done within a given time (ECDF)."""
-    frame = curves.rename(columns={"criterion": "series", "seconds": "x", "share": "y"})
-    frame["series"] = [_short(name) for name in frame["series"]]
-    words = " ".join(
-        f"{name}: half within {seconds(part.loc[part['share'] >= 0.5, 'seconds'].min())}, nine in ten within "
-        f"{seconds(part.loc[part['share'] >= 0.9, 'seconds'].min())}."
-        for name, part in curves.groupby("criterion", sort=False)
-    )
-    return Figure(
-        "time-curve",
-        "Share of submissions done within a given time",
-        curves,
-        lambda: charts.curves(frame, words, x="seconds, logarithmic", y="share done", share=True, log=True),
-        words or "No submission was timed.",
-        note="from opening a criterion to confirming it, idle time included",
-    )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:39] + "…"

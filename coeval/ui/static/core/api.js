@@ -3,6 +3,8 @@
 import { language, tr } from './words.js';
 
 const PATIENCE_MS = 10_000;
+/** The server's kind of a refusal because this browser is signed in as another person now. */
+export const OTHER_PERSON = 'other_person';
 
 /** The address of the app with a final slash: two folders above this one, whatever the mount path. */
 export function appRoot() {
@@ -21,6 +23,11 @@ export class ApiError extends Error {
     this.kind = kind;
     this.status = status;
     this.body = body;
+  }
+
+  /** Whether this browser is signed in as another person than the one for whom the page was opened. */
+  get isOtherPerson() {
+    return this.body?.error === OTHER_PERSON;
   }
 
   /** Whether the same request may succeed later: no answer came, or the server failed. */
@@ -48,15 +55,17 @@ export function serverNow() {
   return new Date(Date.now() + skew).toISOString();
 }
 
-function signedOut() {
-  window.dispatchEvent(new Event('coeval-signed-out'));
+/** The error of a request without a session, or of a page that was opened for another person. */
+function signedOut(body = {}) {
+  const isOther = body?.error === OTHER_PERSON;
+  if (!isOther) window.dispatchEvent(new Event('coeval-signed-out'));
   const text = tr('You are signed out. Nothing is lost: sign in again to continue.');
-  return new ApiError('sign_in', text, { status: 401 });
+  return new ApiError('sign_in', isOther ? body.message : text, { status: 401, body });
 }
 
 /** @param {Response} response */
 async function readAnswer(response) {
-  if (response.type === 'opaqueredirect' || response.status === 401) throw signedOut();
+  if (response.type === 'opaqueredirect') throw signedOut();
   /** @type {any} */
   let body = null;
   try {
@@ -64,6 +73,7 @@ async function readAnswer(response) {
   } catch {
     if (response.ok) throw signedOut();
   }
+  if (response.status === 401) throw signedOut(body);
   if (response.ok) return body;
   const message =
     typeof body?.message === 'string'
@@ -80,9 +90,8 @@ async function readAnswer(response) {
  * @param {'GET' | 'POST'} method
  * @param {string} path
  * @param {unknown} data
- * @param {string} person the uid of the person whose work it is; the server refuses it in another's session
  */
-export async function request(method, path, data = undefined, person = '') {
+export async function request(method, path, data = undefined) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
   /** @type {RequestInit & {headers: Record<string, string>}} */
@@ -94,7 +103,6 @@ export async function request(method, path, data = undefined, person = '') {
     signal: stop.signal,
     headers: { accept: 'application/json', 'coeval-language': language() },
   };
-  if (person) options.headers['coeval-person'] = person;
   if (data !== undefined) {
     options.headers['content-type'] = 'application/json';
     options.body = JSON.stringify(data);

@@ -8,17 +8,19 @@ const EVERY_MS = 4000;
 const shown = /** @type {HTMLElement} */ (document.querySelector('[data-study]'));
 const study = shown.dataset.study ?? '';
 const news = document.getElementById('study-news');
+const told = /** @type {HTMLElement} */ (news ?? document.querySelector('.error'));
 /** The text of the study's page when it was last read. */
 let before = shown.dataset.state;
 
-/** @param {Element} main the study's page as it is now */
+/** @param {Element} main the study's page as it is now, or the refusal because another person is signed in */
 function tell(main) {
-  const now = main.querySelector('[data-study]')?.getAttribute('data-state') ?? '';
+  const place = main.querySelector('[data-study]');
+  const now = place?.getAttribute('data-state') ?? '';
   if (now === before) return;
   before = now;
-  if (!news) window.location.assign(study);
+  if (place && !news) window.location.assign(study);
   else
-    news.textContent =
+    told.textContent =
       now === shown.dataset.state
         ? ''
         : (main.querySelector('p.lead, p:not(.stage, .error)')?.textContent ?? '');
@@ -33,7 +35,7 @@ async function look() {
   const answer = await fetch(study, options).catch(() => null); // the next look tries again
   // the session is over, for example after a restore: the server leads back to the study's link
   if (answer?.type === 'opaqueredirect') window.location.reload();
-  if (!answer?.ok) return;
+  if (!answer?.ok && answer?.status !== 401) return;
   const main = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
   if (main) tell(main);
 }

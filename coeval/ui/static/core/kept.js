@@ -23,7 +23,7 @@ export function writeStored(key, value, storage = () => localStorage) {
   }
 }
 
-export function dropStored(key) {
+function dropStored(key) {
   try {
     localStorage.removeItem(key);
   } catch {
@@ -32,7 +32,7 @@ export function dropStored(key) {
 }
 
 /** Every key with this prefix. */
-export function storedKeys(prefix) {
+function storedKeys(prefix) {
   try {
     return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
   } catch {
@@ -118,7 +118,7 @@ const LOOK_MS = 15_000;
 
 /** @typedef {Entry & {saved_at: string, term: string | null}} SentEntry */
 
-export class SentSaves {
+class SentSaves {
   /**
    * `onrestored` is called once per restoration of the server, `onrefused` for saves that it then refused.
    * @param {string} person
@@ -168,7 +168,7 @@ export class SentSaves {
 
   /**
    * Sends saves again that this server may not have, because another one took them; removes those that are in a
-   * snapshot by now. Without a session, the page leads to the sign-in.
+   * snapshot by now. Without a session, the page leads to the sign-in; it is never reloaded for another person.
    */
   async look() {
     if (this.looking) return;
@@ -179,7 +179,7 @@ export class SentSaves {
       this.shipped = await this.ask();
       await this.compare(this.shipped);
     } catch (error) {
-      if (error.kind === 'sign_in' && this.list().length) this.onsignedout();
+      if (error.kind === 'sign_in' && !error.isOtherPerson && this.list().length) this.onsignedout();
       this.lookLater();
     }
     this.looking = false;
@@ -230,9 +230,11 @@ function reload() {
   window.location.reload();
 }
 
-/** @returns {Promise<Shipped>} */
-function askShipped() {
-  return request('GET', 'api/shipped');
+/** Returns the page's value once, then the server's. @returns {Promise<Shipped>} */
+async function askShipped() {
+  const { shipped, ...others } = window.coevalOpened ?? {};
+  window.coevalOpened = others;
+  return shipped ?? request('GET', 'api/shipped');
 }
 
 /*
@@ -257,13 +259,13 @@ const WAITS_MS = [1000, 2000, 4000, 8000, 15_000, 30_000];
 export class Outbox {
   /**
    * `box` keeps the saves of different screens apart.
-   * @param {string} person the person's uid, which the server compares with the session
+   * @param {string} person the person's uid
    * @param {string} box
    * @param {OutboxEvents & {signal: AbortSignal, send?: (entry: Entry) => Promise<any>, ask?: () => Promise<any>}} options
    */
   constructor(person, box, { onsaved, onwaiting, onrefused, onrestored, onlost, signal, send, ask }) {
     this.events = { onsaved, onwaiting, onrefused };
-    this.send = send ?? (({ path, body }) => request('POST', path, body, person));
+    this.send = send ?? (({ path, body }) => request('POST', path, body));
     this.box = box;
     this.prefix = `coeval:outbox:${person}:`;
     this.sent = new SentSaves(person, box, {

@@ -33,7 +33,7 @@ export function digitOf({ key, code = '', shiftKey = false }) {
 }
 
 /** The name of the key on a Latin keyboard, whatever keyboard layout is active. */
-export function keyName(event) {
+function keyName(event) {
   const { key, code, shiftKey } = event;
   if (/^([\x20-\x7e]|[A-Z][A-Za-z0-9]+)$/.test(key)) return key.length > 1 ? key : key.toUpperCase();
   const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];

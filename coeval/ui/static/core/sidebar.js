@@ -2,6 +2,9 @@
 
 import { el } from './dom.js';
 
+/** Milliseconds after which Gradio has drawn its tabs. */
+const DRAWN = 200;
+
 /** The group of each tab, in the order of the groups. @type {Map<string, string>} */
 let groupOf = new Map();
 
@@ -49,6 +52,20 @@ function move(event, list) {
   tabs[to].focus();
 }
 
+/** Opens and marks the section that the address names (#id), once its page is there. */
+function openSection(tries = 60) {
+  const section = document.getElementById(location.hash.slice(1));
+  const head = /** @type {HTMLElement | null} */ (section?.querySelector('button.label-wrap'));
+  if (!section || !head?.offsetHeight || !window.coevalStarted) {
+    if (location.hash && tries) setTimeout(openSection, DRAWN, tries - 1);
+    return;
+  }
+  if (!head.classList.contains('open')) head.click();
+  document.querySelector('.is-named')?.classList.remove('is-named');
+  section.classList.add('is-named');
+  setTimeout(() => section.scrollIntoView(), DRAWN);
+}
+
 /** @param {HTMLElement} list */
 function start(list) {
   const wrapper = /** @type {HTMLElement} */ (list.parentElement);
@@ -68,6 +85,8 @@ function start(list) {
   list.setAttribute('aria-label', 'Set-up');
   list.addEventListener('keydown', (event) => move(event, list));
   list.addEventListener('click', () => show(false));
+  window.addEventListener('hashchange', () => openSection());
+  openSection();
   place(list);
   new MutationObserver(() => place(list)).observe(list, {
     childList: true,
@@ -79,6 +98,14 @@ function start(list) {
 
 const unlisted = new CSSStyleSheet();
 
+/** Opens the first tab of the list if the open one has left it. @param {string[]} gone */
+function openListed(gone) {
+  const tabs = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('#tabs [role=tab]')]);
+  const listed = tabs.filter((tab) => !gone.includes(tab.dataset.tabId ?? ''));
+  if (window.coevalStarted && !listed.some((tab) => tab.getAttribute('aria-selected') === 'true'))
+    listed[0]?.click();
+}
+
 /** Removes tabs from the list, because Gradio always lists a tab that was built visible. @param {string} ids */
 export function unlistTabs(ids) {
   const listed = ids.split(' ').filter(Boolean);
@@ -86,6 +113,7 @@ export function unlistTabs(ids) {
     listed.map((id) => `#tabs [data-tab-id="${CSS.escape(id)}"] { display: none !important }`).join(''),
   );
   if (!document.adoptedStyleSheets.includes(unlisted)) document.adoptedStyleSheets.push(unlisted);
+  setTimeout(openListed, DRAWN, listed);
 }
 
 /** Reads the server's groups, "tasks:Study,people:People". Gradio may draw its tabs later. @param {string} groups */

@@ -5,7 +5,7 @@ import { Notices, button, el, fill, kbd } from '../core/dom.js';
 import { Keys, printed } from '../core/keys.js';
 import { tr } from '../core/words.js';
 import { SheetEditor } from '../table/sheet_editor.js';
-import { SheetFoot, SheetWork } from '../table/sheet_work.js';
+import { sameState, SheetFoot, SheetWork } from '../table/sheet_work.js';
 import { tableCommands } from '../table/table_keys.js';
 
 class BallotWork extends SheetWork {
@@ -278,6 +278,8 @@ export class BallotScreen {
           : `Everybody has voted: ${voters} ${voters === 1 ? 'person' : 'people'}.`,
       ),
       el('p', { class: 'ce-note' }, 'The vote closes. A later change needs a new version and a new vote.'),
+      el('p', { class: 'ce-note' }, 'People can judge then. First set the share of blind assignments:'),
+      el('a', { class: 'ce-note', href: `admin?task=${this.slug}&tab=tasks#design-more` }, 'Study design'),
       el(
         'div',
         { class: 'ce-dialog-foot' },
@@ -300,5 +302,8 @@ export class BallotScreen {
   recount() {
     const { work, table } = this.editor;
     this.foot.showCount(table.countText(work?.sheet.counted), table.undecided().length);
+    // no vote is closed over a changed ballot: its bar is the only one until it is saved
+    const changed = work && !sameState(table.state(), work.saved);
+    this.node.toggleAttribute('data-unsaved', this.part === 'ballot' && Boolean(changed));
   }
 }

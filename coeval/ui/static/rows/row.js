@@ -121,9 +121,10 @@ export class Row {
     else this.table.endWords();
   }
 
-  /** A double click on text edits it. */
+  /** A double click on text edits it; beside the buttons, it changes nothing. */
   ondouble({ target }) {
-    if (target.closest('button, textarea, a')) return;
+    const isText = target !== this.node && !this.actions.contains(target);
+    if (!isText || target.closest('button, textarea, a')) return;
     this.node.focus({ preventScroll: true });
     this.table.edit(this.why.contains(target) ? 'reason' : 'version');
   }

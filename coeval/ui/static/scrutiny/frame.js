@@ -1,5 +1,6 @@
 /** The frame of the Scrutiny screen, and the screen at its end. */
 
+import { appRoot } from '../core/api.js';
 import { Notices, button, el, fill, icon, kbd } from '../core/dom.js';
 import { tr, trn } from '../core/words.js';
 import { Foot, Head, Layout, Steps } from './workbench_parts.js';
@@ -9,7 +10,7 @@ import { Reading } from '../texts/reading.js';
 /* The card that replaces the work if there is none. */
 
 /** The end of a filter or of all work; `onfilter(name)` shows other instances. */
-export function endScreen(step, onfilter) {
+function endScreen(step, onfilter) {
   const look = (filter, label) => button(label, { class: 'ce-btn', onclick: () => onfilter(filter) });
   const [title, text, ...buttons] = endWords(step, look);
   const sign =
@@ -25,7 +26,7 @@ export function endScreen(step, onfilter) {
 }
 
 function endWords(step, look) {
-  const { total, done, filter, flagged, waits, empty } = step;
+  const { total, done, filter, flagged, empty, agreement } = step;
   if (empty)
     return [
       tr('Nothing here for you yet'),
@@ -44,16 +45,8 @@ function endWords(step, look) {
       ? look('flagged', trn('Review {n} flagged instance', 'Review {n} flagged instances', flagged))
       : null,
     look('all', tr('Review all')),
+    agreement ? el('a', { class: 'ce-btn', href: agreement }, tr('Agreement')) : null,
   ];
-  if (done < total && waits)
-    return [
-      tr('Nothing to judge right now'),
-      tr(
-        '{done} of {total} are done. The others wait for the model’s drafts, or were skipped: come back later.',
-        { done, total },
-      ),
-      ...more,
-    ];
   if (done < total)
     return [
       tr('Nothing is left here'),
@@ -75,7 +68,7 @@ function endWords(step, look) {
 }
 
 /** The card for a first step that could not be fetched. */
-export function failureScreen(error, remedy) {
+function failureScreen(error, remedy) {
   return el(
     'div',
     { class: 'ce-card wb-end', role: 'alert' },
@@ -88,6 +81,13 @@ export function failureScreen(error, remedy) {
     el('p', {}, error.message),
     el('div', { class: 'wb-end-foot' }, remedy),
   );
+}
+
+/** The link to the page with the work; without one, a button that looks again, or that a message names “Continue”. */
+function wayOn(link, reload) {
+  const href = link && new URL(link, appRoot()).href;
+  if (href) return el('a', { class: 'ce-btn is-primary', href }, tr('To the study’s page →'));
+  return button(link === '' ? tr('Check again') : tr('Continue'), { class: 'ce-btn', onclick: reload });
 }
 
 /* The layout of the scrutiny screen. It only shows its data, and depends on no other screen. */
@@ -319,9 +319,9 @@ export class Frame {
     const reload = () => window.location.reload();
     const remedy =
       error.kind === 'sign_in'
-        ? button(tr('Sign in'), { class: 'ce-btn', onclick: reload })
+        ? button(error.isOtherPerson ? tr('Reload') : tr('Sign in'), { class: 'ce-btn', onclick: reload })
         : error.kind === 'not_allowed'
-          ? button(tr('Continue'), { class: 'ce-btn', onclick: reload })
+          ? wayOn(error.body.link, reload)
           : button(tr('Try again'), { class: 'ce-btn', onclick: again });
     if (over) {
       this.notices.stay('error', error.message, remedy);
@@ -333,15 +333,14 @@ export class Frame {
 
   /** Shows the task and its guidelines above the texts until they are closed; a second call closes them too. */
   showGuidelines(task) {
-    const open = this.node.querySelector('.wb-guidelines');
-    if (open || !(task?.guidelines || task?.description)) {
-      open?.remove();
-      return;
-    }
-    const close = button(tr('Close'), { class: 'ce-btn', onclick: () => panel.remove() });
+    if (this.closeGuidelines() || !(task?.guidelines || task?.description)) return;
+    const close = button(tr('Close'), { class: 'ce-btn', onclick: () => panel.remove() }, kbd('Esc'));
     const words = el('div', { class: 'ce-markdown', dir: 'auto', tabindex: '0', role: 'region' });
     words.setAttribute('aria-label', tr('Guidelines'));
-    const about = task.description && el('p', { class: 'wb-task' }, task.description);
+    const about = task.description && [
+      el('p', { class: 'ce-note' }, tr('You judge texts that were written for this task:')),
+      el('p', { class: 'wb-task' }, task.description),
+    ];
     fill(words, about, ...markdownNodes(task.guidelines));
     const head = el(
       'div',
@@ -352,5 +351,12 @@ export class Frame {
     const panel = el('section', { class: 'ce-card wb-guidelines' }, head, words);
     this.reading.scroller.prepend(panel);
     panel.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Closes the guidelines; returns whether they were open. */
+  closeGuidelines() {
+    const open = this.node.querySelector('.wb-guidelines');
+    open?.remove();
+    return Boolean(open);
   }
 }

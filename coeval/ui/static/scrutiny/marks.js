@@ -174,24 +174,16 @@ export class Marks {
       const isNew = text && text !== instance.comment;
       if ((await this.saveComment(dialog, instance, text)) && isNew) this.notices.say(tr('Comment saved.'));
     };
-    const suggest = () => this.suggest(dialog, instance, box.value.trim());
     const dialog = el(
       'dialog',
       { class: 'coeval ce-dialog', 'aria-label': tr('Comment') },
       el('h2', {}, tr('Comment on this instance')),
       box,
-      el(
-        'p',
-        { class: 'ce-note' },
-        tr('Seen by the people who run the study, not by other annotators.'),
-        ' ',
-        tr('You can suggest a missing criterion for the next version of the criteria.'),
-      ),
+      el('p', { class: 'ce-note' }, tr('Seen by the people who run the study, not by other annotators.')),
       el(
         'div',
         { class: 'ce-dialog-foot' },
         button(tr('Cancel'), { class: 'ce-btn', onclick: () => this.close(dialog, instance) }),
-        button(tr('Suggest as a criterion'), { class: 'ce-btn', onclick: suggest }),
         button(tr('Save comment'), { class: 'ce-btn is-primary', onclick: save }),
       ),
     );
@@ -210,21 +202,6 @@ export class Marks {
   close(dialog, instance) {
     this.kept.drop(placeOf(instance));
     dialog.close();
-  }
-
-  /** Saves the comment and suggests its text as a criterion; the text is kept until both are saved. */
-  async suggest(dialog, instance, text) {
-    const { task } = this.current();
-    dialog.close();
-    try {
-      const path = `api/scrutiny/${encodeURIComponent(task.slug)}/suggestions`;
-      await request('POST', path, { instance: instance.id, text });
-    } catch (error) {
-      this.notices.warn(refusal(error));
-      return;
-    }
-    if (await this.saveComment(dialog, instance, text))
-      this.notices.say(tr('Suggested for the next version of the criteria.'));
   }
 
   async saveComment(dialog, instance, text) {

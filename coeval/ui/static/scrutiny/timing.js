@@ -5,7 +5,7 @@
 
 import { writeStored } from '../core/kept.js';
 
-export const IDLE_MS = 60_000;
+const IDLE_MS = 60_000;
 
 /** The sum of active time; every method takes the current moment, in ms of any monotonic clock. */
 export class ActiveTime {
@@ -45,7 +45,7 @@ export class ActiveTime {
 const TAB = Math.random().toString(36).slice(2);
 
 /** The tab of this person that is in use: the last one touched. It stops the clocks of the others. */
-export class Lease {
+class Lease {
   constructor(person, onlost, signal) {
     this.key = `coeval:active:${person}`;
     this.mine = false;

@@ -9,15 +9,15 @@ import { SheetWork, sameState } from '../table/sheet_work.js';
 /* The evaluation on screen as a sheet, and the submission it becomes. */
 
 /** The lines that can be added: none before the draft is shown, because only the score is needed then. */
-function offersOf({ asks_first: asksFirst, status, rows }) {
-  if (asksFirst || status === 'waiting') return [];
+function offersOf({ asks_first: asksFirst, rows }) {
+  if (asksFirst) return [];
   const evidence = { label: tr('Add evidence'), key: 'E', kind: 'evidence' };
   const conclusion = { label: tr('Add a conclusion'), key: 'N', kind: 'conclusion', once: true };
   return rows.some((row) => row.kind === 'conclusion') ? [evidence] : [conclusion, evidence];
 }
 
 /** The sheet of an evaluation for the table. @param {OpenStep} step @returns {Sheet} */
-export function sheetOf({ evaluation, limits, task }) {
+function sheetOf({ evaluation, limits, task }) {
   const { revision, saved_at, draft, rows, added, scale, anchors, draft_score, score } = evaluation;
   const missing = tr('not in the {text}', { text: inSentence(task.output_field) });
   const fromInput = tr('quotes the {text}', { text: inSentence(task.input_field) });
@@ -263,7 +263,6 @@ export class InstanceWork extends SheetWork {
   /** The criteria to save: those never saved, and those that have changed. */
   changed(state) {
     return [...this.works].filter(([id, { step, timesSaved, saved }]) => {
-      if (step.evaluation.status === 'waiting') return false;
       return timesSaved === 0 || step.evaluation.asks_first || !sameState(partOf(state, id), saved);
     });
   }

@@ -80,10 +80,12 @@ export class ReviewTable {
     this.sorting = { column: -1, down: false };
     /** The places of the lines while a heading sorts them. @type {Map<any, number>} */
     this.order = new Map();
-    this.head = this.buildHead();
-    // what the person gives then fills the place of the draft
-    if (!this.groups.size) this.head.children[1].toggleAttribute('hidden', this.isUndrafted);
-    fill(this.list, this.head, ...[...this.groups.values()].map((group) => group.node));
+    const head = this.buildHead();
+    this.head = head;
+    // what the person gives then fills the place of the draft, and there is nothing to act on
+    const idle = this.groups.size ? [] : [1, 3, 4].map((n) => head.children[n]);
+    for (const heading of idle) heading?.toggleAttribute('hidden', this.isUndrafted);
+    fill(this.list, head, ...[...this.groups.values()].map((group) => group.node));
     for (const row of this.all) this.put(row);
     this.buildAdders();
     this.renumber();
@@ -486,10 +488,14 @@ export class ReviewTable {
 
   /** @param {string} [counted] the kind of lines that are not lines of an evaluation: "criterion" */
   countText(counted) {
-    const open = this.undecided().length;
+    const lines = this.undecided();
+    const open = lines.length;
     if (!open) return this.rows.length ? tr('Everything is decided') : '';
+    if (lines.every((line) => line instanceof DraftedRow && line.lacksOnlyReason))
+      return trn('{n} reason is missing', '{n} reasons are missing', open);
     if (counted === 'criterion')
       return trn('{n} criterion still needs a decision', '{n} criteria still need a decision', open);
+    if (this.isUndrafted) return tr('Choose a score.');
     return trn('{n} line still needs a decision', '{n} lines still need a decision', open);
   }
 }

@@ -307,7 +307,7 @@ export class SheetEditor {
     this.foot.loadStatus(tr('Not saved yet'));
     const signedOut = error?.kind === 'sign_in';
     const told = error && ['storage', 'quota'].includes(error.kind ?? '') ? error.message : '';
-    const said = signedOut ? tr('You are signed out.') : told;
+    const said = error?.isOtherPerson ? error.message : signedOut ? tr('You are signed out.') : told;
     const values = { said, seconds };
     const kept = said
       ? seconds
@@ -316,7 +316,8 @@ export class SheetEditor {
       : seconds
         ? tr('Offline: kept here, trying again in {seconds} s.', values)
         : tr('Offline: kept here until it can be sent.');
-    const signIn = button(tr('Sign in'), { class: 'ce-btn', onclick: () => window.location.reload() });
+    const way = error?.isOtherPerson ? tr('Reload') : tr('Sign in');
+    const signIn = button(way, { class: 'ce-btn', onclick: () => window.location.reload() });
     this.notices.stay(
       'offline',
       kept,

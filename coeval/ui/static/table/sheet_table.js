@@ -128,8 +128,8 @@ export class SheetTable extends ReviewTable {
     const fields = row.cells[column].querySelectorAll('input:not([hidden]), textarea:not([hidden])').length;
     if (fields > 1 || (isTextBox(document.activeElement) && !isBox)) return false;
     const next = wordsBeside(this.all, cell, by);
-    // an edit that a command began goes on from the version to its reason
-    if (!next || (!this.inCells && next[0] !== row)) return false;
+    // an edit that a command began goes on from the version to its reason; a deletion has no version to go back to
+    if (!next || (!this.inCells && (next[0] !== row || row.row.action === 'delete'))) return false;
     this.endWords();
     if (this.inCells) next[0].focusCell(next[1]);
     else next[0].edit(next[1]);
@@ -164,7 +164,7 @@ export class SheetTable extends ReviewTable {
     if (this.locked) return;
     this.on.onsay(
       tr(
-        'This cell cannot be edited: type into “Your version”. For commands, press Esc first or click the action.',
+        'This cell cannot be edited: press F2 for your version. For commands, press Esc first or click the action.',
       ),
     );
   }
@@ -197,13 +197,15 @@ export class SheetTable extends ReviewTable {
     this.edits.close();
   }
 
-  /** Ends typing and keeps the text. Moves on: in a spreadsheet's cell, down; else to a missing reason, or to the line after a decided one. */
+  /** Ends typing, keeps the text, and moves down in a cell, else to a missing reason or the next line. */
   commit() {
     const { current } = this;
     const cell = cellOf(this.all, document.activeElement);
     const next = this.all[this.all.indexOf(current) + 1];
     const inReason = current?.why.contains(document.activeElement);
     this.endWords();
+    // a new wording that lacks its reason gets it next, however the cell was reached
+    if (current instanceof DraftedRow && current.lacksOnlyReason && !inReason) this.inCells = false;
     if (this.inCells && cell && next) return this.moveIn(cell[1], 1);
     if (!this.inCells && current instanceof DraftedRow) {
       if (current.lacksOnlyReason && !inReason) return void current.edit('reason');

@@ -9,9 +9,10 @@ import { tr } from '../core/words.js';
 /**
  * The commands of every table; the workbench adds its own.
  * @param {() => any} table
+ * @param {() => boolean} close what Esc closes first; returns whether something was open
  * @returns {import('../core/keys.js').Command[]}
  */
-export function tableCommands(table) {
+export function tableCommands(table, close = () => false) {
   const act = (action) => () => table().decideInUse(action);
   const digits = Array.from('0123456789');
   return [
@@ -85,7 +86,7 @@ export function tableCommands(table) {
       again: true,
       run: ({ key }) => table().stretch(key === 'ArrowDown' ? 1 : -1),
     },
-    { id: 'clear', combos: ['Escape'], run: () => table().clearSelection() },
+    { id: 'clear', combos: ['Escape'], run: () => close() || table().clearSelection() },
     {
       id: 'undo',
       combos: ['Ctrl+Z', 'Meta+Z'],
@@ -140,7 +141,10 @@ export function workbenchCommands(bench) {
       shownOnly: true,
       run: () => bench.editor.confirm(),
     },
-    ...tableCommands(() => bench.table)
+    ...tableCommands(
+      () => bench.table,
+      () => bench.frame.closeGuidelines(),
+    )
       .filter(({ id }) => id !== 'new')
       .map((command) => ({
         ...command,

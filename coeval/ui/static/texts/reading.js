@@ -6,7 +6,7 @@ import { imageNodes, parseText, renderText, selectedSource, unfold } from './dis
 import { cutSpans, viewOf, walkText, wholeWords } from './text.js';
 
 /** One text with a title. `dir=auto` sets the direction of each paragraph. */
-export class Pane {
+class Pane {
   constructor(name) {
     this.title = el('h2', { class: 'wb-h' });
     this.body = el('div', { class: 'wb-text', dir: 'auto', tabindex: '0', role: 'region' });

@@ -1,6 +1,6 @@
 /** Nodes from the server, and the choice of a role for each column. */
 
-import { request } from '../core/api.js';
+import { request, withQuery } from '../core/api.js';
 import { button, el, fill } from '../core/dom.js';
 import { refresh } from '../core/follow.js';
 import { groupTabs, unlistTabs } from '../core/sidebar.js';
@@ -31,7 +31,8 @@ function safeSource(source) {
 /** A link that changes something is sent as a form, because a write is never a GET. */
 function post(event) {
   event.preventDefault();
-  const form = el('form', { method: 'post', action: event.currentTarget.href });
+  const action = withQuery(event.currentTarget.href, { 'coeval-person': window.coevalPerson });
+  const form = el('form', { method: 'post', action });
   document.body.append(form);
   form.submit();
 }
@@ -63,6 +64,17 @@ async function saveFile(event) {
   } catch (error) {
     say(String(error.message ?? error));
   }
+}
+
+/**
+ * Lets a link to a file state for whom the page was opened, because a browser sends no header with it. The address that
+ * a person copies stays without it. @param {Event} event
+ */
+function statePerson(event) {
+  const link = /** @type {HTMLAnchorElement} */ (event.currentTarget);
+  const plain = link.href;
+  link.href = withQuery(plain, { 'coeval-person': window.coevalPerson });
+  setTimeout(() => link.setAttribute('href', plain));
 }
 
 /** The forms for answers by message: what is typed stays when the server sends the list again. @type {Map<string, HTMLElement>} */
@@ -111,9 +123,11 @@ function build(node) {
   for (const [name, value] of Object.entries(others)) {
     if (ATTRIBUTES.test(name) && name !== 'data-markdown') made.setAttribute(name, String(value));
   }
-  if (href !== undefined && node.tag === 'a') made.setAttribute('href', safeHref(href) ?? '#');
-  if (node.tag === 'a' && /\/as\/[^/]+\.zip$/.test(made.getAttribute('href') ?? ''))
-    made.addEventListener('click', saveFile);
+  if (href !== undefined && node.tag === 'a') {
+    made.setAttribute('href', safeHref(href) ?? '#');
+    if ('download' in others) made.addEventListener('click', statePerson);
+    if (/\/as\/[^/]+\.zip$/.test(href)) made.addEventListener('click', saveFile);
+  }
   if (node.tag === 'img') {
     made.setAttribute('alt', String(alt ?? ''));
     made.setAttribute('src', safeSource(String(src)));

@@ -62,6 +62,8 @@ def test_dialects_of_a_completion() -> None:
         ("[" * 100_000, Failure.UNREADABLE),
         (completion({"content": "  "}), Failure.EMPTY),
         (completion({"content": ""}, finish_reason="length"), Failure.TRUNCATED),
+        (completion({"content": ""}, finish_reason="MAX_TOKENS"), Failure.TRUNCATED),
+        (completion({"content": ""}, finish_reason="CONTENT_FILTER"), Failure.FILTERED),
         (completion({"content": None}, finish_reason="content_filter"), Failure.FILTERED),
         ('{"error": {"code": 429, "message": "slow"}}', Failure.RATE_LIMITED),
         ('{"error": "model not loaded"}', Failure.SERVER_ERROR),

@@ -277,7 +277,7 @@ def cut_off(case: Case) -> Answer:
 
 
 def cut_after_the_score(case: Case) -> Answer:
-    finish = case.pick("length", "content_filter", "")
+    finish = case.pick("length", "max_tokens", "")
     return case.answer(
         case.pick(
             json.dumps(case.entry(case.score)), json.dumps(case.entry(case.score))[:-20],
@@ -418,7 +418,7 @@ def several_cut(case: Case) -> Answer:
     text = _form(case, case.scores)
     last = text.rindex("Score: ") + len("Score: ") + len(str(case.scores[-1]))
     truth = (*case.scores[:-1], None)
-    return Answer(text[:last], truth, finish=case.pick("length", "content_filter", ""))
+    return Answer(text[:last], truth, finish=case.pick("length", "max_tokens", ""))
 
 
 def several_cut_json(case: Case) -> Answer:

@@ -44,7 +44,9 @@ CLARITY = "Clarity: the text is easy to follow"
         "التقييم: ٤ من ٥",
         "Score: ４",
         "\u200fScore:\u200e 4\u200f",
+        "Grammar: 2\nScore\u00a0:\u00a04",
         "<think>Score: 2?</think>Score: 4",
+        'Number of errors: 2\n{"score": 4}',
     ],
 )
 def test_a_score_in_the_form_is_read(text: str) -> None:
@@ -65,6 +67,10 @@ def test_a_score_in_the_form_is_read(text: str) -> None:
         "Score: 4\n\nFinal score: 2",
         "Score: 4\nOn second thought, my rating: 3",
         "Score: 4\nNo.\n2",
+        "Score: 4\n\n**2/5**",
+        "Score: 4\nRevised: 2",
+        '{"score": 4}\n**Actually**: 2/5.',
+        '{"score": 4}\nRevised: 2\n{"words": 7}',
         "Final score: 4",
         "Please divide the given number by 4",
         '{"score": 4} {"score": 2}',
@@ -99,12 +105,35 @@ def test_a_score_that_is_not_in_the_form_is_not_read(text: str) -> None:
         ("Rating: 2\nRationale:\n- 1\n- 2\n- 3", 2),
         ("Score from 1 to 5?", None),
         ("I would give it a 4.", None),
+        ("Score: 4 -> 2", None),
+        ("Rating (of 5): 4", None),
+        ("Final score: ~~4~~ 2", 2),
+        ("Rating: 10\nIt is positive: the rating is 10.", 10),
+        ('{"score": 9}', 9),
+        ("9", 9),
+        ('{"score": 9}\nFinal score: 4', None),
+        ('{"score": 0}\n{"score": 9}', None),
+        ('{"score": null}', None),
+        ("Rating: 8/10", None),  # the second answer may state it on the scale
+        ('{"score": "8/10"}', None),
+        ("8/10", None),
     ],
 )
 def test_the_only_number_after_a_label_is_kept_to_check_the_second_answer(
     text: str, stated: float | None
 ) -> None:
     assert read_evaluation(text, S5).stated == stated
+
+
+@pytest.mark.parametrize("text", ["Score: -1", "-1", "**Rating:** −1/2\nIt has 2 parts.", '{"score": -1}'])
+def test_a_score_below_zero_is_read_with_its_sign(text: str) -> None:
+    assert read_evaluation(text, (-2, 2)).score == -1
+    assert read_evaluation(f"{text}\nFinal score: 1", (-2, 2)).score is None
+    assert [one.score for one in read_evaluations("[1] -2\n[2] Score: -1", TEXTS, [(-2, 2)] * 3)] == [
+        -2,
+        -1,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -207,11 +236,56 @@ def entries(*scores: tuple[object, object]) -> str:
         ("[0] Score: 4\n[1] Score: 2\n[2] Score: 3", [None, None, None]),
         ("[1] Score: 4\n[1] Score: 2\n[2] Score: 2 Final score: 3", [None, None, None]),
         ("Score: 4\nScore: 2\nScore: 3", [None, None, None]),
+        ("**Clarity**: 4/5\n- The text is short: 2\nOverall: 3", [4, 2, 3]),
+        ("Clarity: 3\n[1] Score: 4\n[2] Score: 2\n[3] Score: 3", [None, 2, 3]),
+        ("[1] Score: 4\nClarity: it is clear.\n[2] Score: 2", [4, 2, None]),
+        (entries((1, 4), (2, 2)) + "\n[1] Score: 3\n[2] Score: 2\n[3] Score: 1", [None, 2, 1]),
+        ("[1] Score: 4\n[2] Score: 2\nOverall: 3", [4, 2, 3]),
+        ("[1] Score: 4\nTotal: 3\n[2] Score: 2\n[3] Score: 3", [None, 2, 3]),
         ("{" * 5000, [None, None, None]),
     ],
 )
 def test_scores_by_several_criteria_are_read_by_number_or_name(text: str, wanted: list[float | None]) -> None:
     assert [one.score for one in read_evaluations(text, TEXTS, SCALES)] == wanted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Overall: 3/5",
+        "Average score: 3.5",
+        "**Total**: 6",
+        "Overall: 3 out of 5",
+        "Total: 6 of 10",
+        "Mean: 3",
+        "Overall rating (1-5): 3",
+        "Overall average: 3",
+        "Total: 6\nAverage = 3",
+        "Overall score: 3/5\n\nThanks",
+    ],
+)
+def test_a_last_line_about_all_criteria_restates_none_of_them(line: str) -> None:
+    form = "[1] Score: 4\n[2] Score: 2\n"
+    for words, score in (
+        (form + line, 2),
+        (f"{form}Revised: 3\n{line}", None),
+        (f"{form}{line}\nRevised: 3", None),
+    ):
+        assert [one.score for one in read_evaluations(words, TEXTS[:2], SCALES[:2])] == [4, score]
+    (single,) = read_evaluations(f"[1] Score: 4\n{line}", TEXTS[:1], SCALES[:1])
+    assert single.score is None
+
+
+def test_a_word_for_a_total_may_begin_a_word_of_a_criterion() -> None:
+    texts = ["The summary is short", "The meaning is kept"]
+    for line in ("Sum: 8", "Mean: 3.5"):
+        read = read_evaluations(f"[1] Score: 4\n[2] Score: 3\n{line}", texts, SCALES[:2])
+        assert [evaluation.score for evaluation in read] == [4, 3]
+
+
+def test_an_answer_with_two_scores_of_a_criterion_states_neither() -> None:
+    first, *_ = read_evaluations(entries((1, 4)) + "\nClarity: 5", TEXTS, SCALES)
+    assert (first.score, first.reason, first.stated) == (None, DIFFERENT, None)
 
 
 def test_the_last_entry_of_a_cut_form_counts_only_if_its_line_is_complete() -> None:

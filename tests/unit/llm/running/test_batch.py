@@ -64,16 +64,15 @@ def test_there_and_back(tmp_path: Path) -> None:
     ) as stub:
         lines = run_batch(stub, written.paths[0])
     random.Random(1).shuffle(lines)
-    by_id = {custom_id(request, sample): request for request, sample in pairs}
     results = write_lines(tmp_path / "back.jsonl", lines)
     ledger = MemoryLedger()
-    ledger.record_calls([call for call in read_batch(results, questions=by_id) if isinstance(call, Call)])
+    ledger.record_calls([call for call in read_batch(results) if isinstance(call, Call)])
     for request, sample in pairs:
         call = ledger.get_answer(request.hash, sample)
         assert call is not None and (call.model, call.endpoint) == ("m", "batch")
         number = request.messages[0].content.split()[1]
         assert json.loads(answer_of(call).text) == {"score": int(number)}
-        assert request.messages[0].content in call.request and call.completion_tokens > 0
+        assert call.completion_tokens > 0
     # Nothing is left to be asked.
     assert write_batch(pairs, tmp_path / "again.jsonl", ledger=ledger).written == 0
     assert not (tmp_path / "again.jsonl").exists()

@@ -70,7 +70,7 @@ def test_forecast_knows_questions_of_a_kind_by_their_end() -> None:
     # 45 tokens by the rule of thumb (41 and the frame) of which two first questions took 270 with the one asked again:
     # 10 x 45 x 270 / 90. Answers: 80 tokens for two. 54 of 270 came from the cache.
     assert (found.prompt_tokens, found.completion_tokens, found.cached_tokens) == (1350, 400, 270)
-    assert "(270 from the provider's cache)" in str(found)
+    assert "(270 from the endpoint's cache)" in str(found)
 
 
 def test_forecast_of_samples_that_share_a_prompt() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from coeval.stats import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
 from coeval.stats.agreement.coefficients import agreement_weights
+from coeval.stats.rating_matrix import parse_ratings
 
 COEFFICIENTS: list[Callable[..., Any]] = [gwet_ac, fleiss_kappa, percent_agreement]
 
@@ -50,12 +51,7 @@ def test_kappa_leaves_out_each_unit_that_both_rated() -> None:
     first, second = [1] * 25 + [2] * 25, [1] * 20 + [2] * 5 + [1] * 10 + [2] * 15
     kappa = cohen_kappa([*first, 1], [*second, np.nan])
     assert kappa == pytest.approx(0.4)
-    without = np.array(
-        [
-            float(cohen_kappa(np.delete(first, k), np.delete(second, k), value_domain=[1, 2]))
-            for k in range(50)
-        ]
-    )
+    without = np.array([float(cohen_kappa(np.delete(first, k), np.delete(second, k))) for k in range(50)])
     assert kappa.se == pytest.approx(math.sqrt(49 / 50 * ((without - without.mean()) ** 2).sum()))
     assert kappa.ci_low < 0.4 < kappa.ci_high <= 1
     assert (kappa.n, kappa.details["n_units"], kappa.details["n_left_out"]) == (50, 50, 1)
@@ -78,7 +74,7 @@ ORDER = ["low", "mid", "high"]
 def test_every_coefficient_reads_words_in_the_order_they_are_given(coefficient: Callable[..., Any]) -> None:
     words = [["low", "mid", "high", "low"], ["low", "high", "high", "mid"]]
     numbers = [[ORDER.index(word) for word in row] for row in words]
-    found = coefficient(words, weights="linear", value_domain=ORDER)
+    found = coefficient(parse_ratings(words, ORDER), weights="linear")
     assert found == pytest.approx(coefficient(numbers, weights="linear"))
     assert found != pytest.approx(coefficient(words, weights="linear"))
 
@@ -87,23 +83,22 @@ def test_a_category_that_nobody_used_counts_where_it_is_named() -> None:
     """Of ratings of 1 and 2, half agreed: chance is 1/2 of two categories, and less of three."""
     table = [[1, 1, 2, 2], [1, 2, 2, 1]]
     assert gwet_ac(table).pe == pytest.approx(1 / 2)
-    assert gwet_ac(table, value_domain=[1, 2, 3]).pe == pytest.approx(1 / 4)
+    assert gwet_ac(parse_ratings(table, [1, 2, 3])).pe == pytest.approx(1 / 4)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_what_is_undefined_says_why_and_from_how_much(coefficient: Callable[..., Any]) -> None:
     found = coefficient([[3, None, 1], [None, 2, None]])
     assert found.reason == "no unit has ratings by two annotators"
-    assert (found.n_units, found.n_ratings, found.n_annotators) == (0, 3, 2)
+    assert (found.n_units, found.n_ratings, found.n_units_left_out) == (0, 0, 3)
 
 
-def test_a_coefficient_says_how_many_units_and_ratings_it_saw() -> None:
-    """Three units were rated, two of them twice; the fourth by nobody."""
-    found = gwet_ac([[1, 2, 1, None], [1, 1, None, None]])
-    told = {
-        name: found.details[name] for name in ("n", "n_units", "n_ratings", "n_annotators", "n_categories")
-    }
-    assert told == {"n": 3, "n_units": 2, "n_ratings": 5, "n_annotators": 2, "n_categories": 2}
+@pytest.mark.parametrize("coefficient", [*COEFFICIENTS, krippendorff_alpha])
+def test_a_coefficient_says_how_many_units_and_ratings_it_saw(coefficient: Callable[..., Any]) -> None:
+    """Three units were rated, two of them twice; the fourth by nobody. All coefficients count alike."""
+    found = coefficient([[1, 2, 1, None], [1, 1, None, None]])
+    told = {name: found.details[name] for name in ("n", "n_units", "n_ratings", "n_annotators")}
+    assert told == {"n": 2, "n_units": 2, "n_ratings": 4, "n_annotators": 2}
 
 
 def test_percent_agreement_of_more_values_than_fit_a_table() -> None:
@@ -127,12 +122,12 @@ CORRECTED: dict[str, Callable[..., float]] = {
 def test_constant_scores_never_agree_beyond_chance(name: str) -> None:
     """However many people: six shares of a sixth do not sum to 1 exactly."""
     told = {
-        people: str(CORRECTED[name](np.full((people, 10), 3.0), value_domain=[1, 2, 3, 4, 5]))
+        people: str(CORRECTED[name](parse_ratings(np.full((people, 10), 3.0), [1, 2, 3, 4, 5])))
         for people in range(2, 40)
     }
     assert all("undefined" in text for text in told.values()), told
 
 
 def test_constant_scores_agree_in_all_of_their_pairs() -> None:
-    assert percent_agreement(np.full((6, 10), 3.0), value_domain=[1, 2, 3, 4, 5]) == 1
-    assert not cohen_kappa([1] * 7, [1] * 7, value_domain=[1, 2]).defined
+    assert percent_agreement(parse_ratings(np.full((6, 10), 3.0), [1, 2, 3, 4, 5])) == 1
+    assert not cohen_kappa(parse_ratings([[1] * 7, [1] * 7], [1, 2])).defined

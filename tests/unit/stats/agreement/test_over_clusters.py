@@ -15,6 +15,7 @@ from scipy import stats as scipy_stats
 from coeval.stats import fleiss_kappa, gwet_ac, icc, krippendorff_alpha, percent_agreement
 from coeval.stats.agreement import unit_kinds
 from coeval.stats.agreement.alpha import alpha_levels, mean_alpha, mean_alpha_difference, paired_units
+from coeval.stats.agreement.coefficients import NOT_PAIRED
 from coeval.stats.agreement.unit_kinds import UnitKinds
 from coeval.stats.clusters import Clusters, jackknife_interval, mean_interval
 from coeval.stats.rating_matrix import Ratings, parse_ratings
@@ -117,7 +118,11 @@ COEFFICIENTS: dict[str, Callable[..., float]] = {
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_the_interval_beside_alpha_is_that_of_the_coefficient_without_each_document(name: str) -> None:
-    table, coefficient = even_table(), partial(COEFFICIENTS[name], value_domain=POINTS)
+    table = even_table()
+
+    def coefficient(table: np.ndarray, **options: Any) -> Any:
+        return COEFFICIENTS[name](parse_ratings(table, POINTS), **options)
+
     estimate = coefficient(table)
     wanted = wanted_interval(estimate, without_each(table, coefficient))
     found = coefficient(table, clusters=DOCUMENTS)
@@ -339,16 +344,11 @@ def test_a_criterion_without_alpha_is_left_out_of_the_mean_and_counted() -> None
         "n_criteria_left_out": 1,
     }
     assert mean_alpha([], []).reason == "there is no criterion"
+    lone = parse_ratings(np.where(np.arange(len(DOCUMENTS)) < 2, 3.0, np.nan)[None, :])
+    assert mean_alpha([lone], [clusters]).reason == NOT_PAIRED
+    assert "every paired rating is the same" in str(mean_alpha([lone, alike], [clusters] * 2).reason)
     with pytest.raises(ValueError, match="shorter"):
         mean_alpha([alike, alike], [clusters])
-
-
-def test_the_mean_of_skewed_criteria_has_their_two_units_added() -> None:
-    """One skewed criterion alone has the interval that its own alpha has."""
-    table = np.array([[1] * 8 + [1, 2], [1] * 8 + [2, 2]])
-    alone = krippendorff_alpha(table, "nominal", clusters=range(10))
-    mean = mean_alpha([parse_ratings(table)], [Clusters(np.arange(10))], "nominal")
-    assert mean.ci == pytest.approx(alone.ci) and mean.details["clusters"] == 10
 
 
 # --- the difference of two --------------------------------------------------------------------------------

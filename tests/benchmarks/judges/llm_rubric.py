@@ -23,7 +23,7 @@ from coeval.extensions.judge.learning.learn import Study, Wishes, learn
 from coeval.extensions.judge.model.fitted import Calibration, Fitted
 from coeval.extensions.judge.model.labels import PEOPLE, PROBABILITIES, Labels
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "llm_rubric"
+FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "llm_rubric"
 OVERALL = "Q0"
 PUBLISHED = {"pearson": 0.313, "spearman": 0.368, "kendall": 0.291}
 """Of LLM-Rubric, trained on the synthetic and tested on the real dialogues (its table 2)."""
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for c in tried:
         word = "kept" if c.kept else c.reason or "another helps more"
         print(
-            f"  {c.step}, {c.candidate}: RMSE {c.rmse_before:.3f} -> {c.rmse_after:.3f}, p {c.p_value:.2g}: {word}"
+            f"  {c.step}, {c.candidate}: squared error lower by {float(c.gain):.3f}, p {c.p_value:.2g}: {word}"
         )
     print(
         "\n| real dialogues, question 0 | n | RMSE | MAE | Pearson | Spearman | Kendall |\n|---|"

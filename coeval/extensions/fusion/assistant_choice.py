@@ -1,27 +1,26 @@
-"""A task's assistant evaluators: how they are chosen, their scores, and their descriptions in prompts."""
+"""The assistant evaluators of a task: how they are chosen, their scores, and the plan that a model writes for them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from coeval.datasets.text import parse_number
 from coeval.domain import ColumnRole, Instance, Person, Task
 from coeval.errors import InputError
-from coeval.llm.assistants import (
+from coeval.extensions.fusion.assistants import (
     DIRECTIONS,
     Assistant,
     imported_assistant,
     list_assistants,
     list_plugins,
 )
-from coeval.store import Database
-from coeval.store.queries import drafts, tasks
+from coeval.store.queries import tasks
 from coeval.usecases.access import OWNERS, Context, require_task, use_case
-
-if TYPE_CHECKING:
-    import pandas as pd
+from coeval.usecases.drafting.model_requests import ask_until_new, build_runner, write_plan
+from coeval.usecases.drafting.preparation import require_ready
+from coeval.usecases.drafting.run_settings import RunSettings
 
 TEXTS = ("input", "output", "reference")
 """The texts that an assistant can read."""
@@ -63,7 +62,7 @@ def parse_column(spec: str) -> ScoreColumn:
     return ScoreColumn(name, low, high, direction, tuple(inputs), ": ".join(filter(None, told)))
 
 
-def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[Assistant]:
+def choose_assistants(instances: Sequence[Instance], task: Task, names: Sequence[str]) -> list[Assistant]:
     """Return the assistants with these names or column specs; without names, all of the task's.
 
     A task's assistants are the measures, those of installed packages, and the columns with the role
@@ -73,15 +72,6 @@ def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[As
     Raises:
         InputError: a measure or column does not exist, or a column contains a value that is not a number in
             its range.
-    """
-    return choose_among(list(tasks.list_instances(db, task.id)), task, names)
-
-
-def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]) -> list[Assistant]:
-    """Choose assistants for these instances, like ``choose_assistants``.
-
-    Raises:
-        InputError: as for ``choose_assistants``.
     """
     against = "reference" if all(instance.reference for instance in instances) else "input"
     assistants = {assistant.name: assistant for assistant in [*list_assistants(against), *list_plugins()]}
@@ -127,11 +117,8 @@ def _values(name: str, instances: Sequence[Instance]) -> dict[str, float]:
 
 
 def _number(name: str, instance: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    value = parse_number(text)
+    if value is None:
         raise InputError(
             f"{name} of instance {instance} is “{text[:40]}”, which is not a number: correct the "
             "imported file."
@@ -139,44 +126,22 @@ def _number(name: str, instance: str, text: str) -> float:
     return value
 
 
-def ensure_scores(
-    context: Context, task: Task, assistants: Sequence[Assistant]
-) -> dict[str, dict[str, float]]:
-    """Return all assistants' scores by name and the instance's external id; compute missing ones."""
-    scores: dict[str, dict[str, float]] = {}
-    for assistant in assistants:
-        with context.store.read() as db:
-            stored = drafts.get_assistant_scores(db, task.id, assistant.name)
-            left = [row for row in tasks.list_instances(db, task.id) if row.external_id not in stored]
-        computed: Mapping[object, float] = (
-            dict(score_instances([assistant], left)[assistant.name]) if left else {}
-        )
-        new = {str(key): None if math.isnan(value) else float(value) for key, value in computed.items()}
-        with context.store.write() as db:
-            drafts.record_assistant_scores(db, task.id, assistant.name, new)
-        scores[assistant.name] = stored | {key: value for key, value in new.items() if value is not None}
-    return scores
-
-
-def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:
-    """Return the assistants' scores: one row per instance (by external id), one column per assistant. Missing
-    scores are nan.
+def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> dict[str, list[float]]:
+    """Return each assistant's scores by its name, in the order of the instances. Missing scores are nan.
 
     Raises:
         InputError: two assistants share a name, or one has no scoring function.
     """
-    import pandas as pd
 
     names = [assistant.name for assistant in assistants]
     if len(set(names)) < len(names):
         raise InputError(f"Two assistants share a name among {', '.join(names)}: give each its own.")
-    columns: dict[str, list[float]] = {}
+    scores: dict[str, list[float]] = {}
     for assistant in assistants:
         if assistant.score is None:
             raise InputError(f"{assistant.name!r} has no scores: import its column, or leave it out.")
-        columns[assistant.name] = _checked(assistant, list(assistant.score(instances)), len(instances))
-    index = pd.Index([instance.external_id for instance in instances], name="instance")
-    return pd.DataFrame(columns, index=index, dtype=float)
+        scores[assistant.name] = _checked(assistant, list(assistant.score(instances)), len(instances))
+    return scores
 
 
 def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[float]:
@@ -199,4 +164,20 @@ def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[floa
 def list_assistant_names(context: Context, person: Person, slug: str) -> list[str]:
     """Return the names of measures, columns and plug-ins that can assist a fusion of this task."""
     with context.store.read() as db:
-        return [assistant.name for assistant in choose_assistants(db, require_task(db, slug), [])]
+        task = require_task(db, slug)
+        instances = list(tasks.list_instances(db, task.id))
+    return [assistant.name for assistant in choose_assistants(instances, task, [])]
+
+
+@use_case(OWNERS)
+async def draft_plan(context: Context, person: Person, slug: str, settings: RunSettings) -> str:
+    """Let the model write the plan of a fusion, which people can edit before the run freezes it.
+
+    Raises:
+        ModelError: no model is set up, or it wrote no plan.
+    """
+    settings = settings.complete(context.settings)
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+    async with build_runner(context, concurrency=1) as runner:
+        return await ask_until_new(runner, lambda ask: write_plan(context, task, current, settings, ask))

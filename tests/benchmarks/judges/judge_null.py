@@ -21,7 +21,7 @@ from coeval.extensions.judge.learning.learn import learn
 from coeval.extensions.replication.released_study import load
 from tests.support.studies.simulated_judges import simulate_labels, simulate_lines, simulate_stub
 
-RELEASE = Path(__file__).resolve().parents[3] / "shared" / "data" / "coeval_release_eli5"
+RELEASE = Path(__file__).resolve().parents[4] / "shared" / "data" / "coeval_release_eli5"
 AGREEMENT, COVERAGE, DOCUMENTS = 0.9, 0.7, 30
 LEVEL = round((1 - AGREEMENT) * COVERAGE, 6)
 LEFT_ALONE, FOUND, LEFT = 0.95, 0.95, 0.05

@@ -21,15 +21,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
-import snowballstemmer
-from rapidfuzz.distance import LCSseq
-
-from coeval.domain import Instance
+from coeval.domain import Criterion, Instance
 from coeval.errors import InputError
 
 _WORD = re.compile(r"[a-z0-9]+")
-_stemmer = snowballstemmer.stemmer("english")
 STEMMED_FROM = 4
 """Number of letters of the shortest word that is stemmed."""
 
@@ -50,8 +47,17 @@ def rouge_l(output: str, other: str) -> float:
     >>> rouge_l("a b c d", "a c b d")
     0.75
     """
+    from rapidfuzz.distance import LCSseq  # loaded at the first use, to keep the start short
+
     left, right = _stemmed_words(output), _stemmed_words(other)
     return _f1(LCSseq.similarity(left, right), len(left), len(right))
+
+
+@cache
+def _load_stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
 
 
 def _stemmed_words(text: str) -> list[str]:
@@ -60,7 +66,7 @@ def _stemmed_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
-    return str(_stemmer.stemWord(word)) if len(word) >= STEMMED_FROM else word
+    return str(_load_stemmer().stemWord(word)) if len(word) >= STEMMED_FROM else word
 
 
 def _sequences(words: list[str], n: int) -> list[tuple[str, ...]]:
@@ -260,7 +266,6 @@ def imported_assistant(
     *,
     direction: str = "higher",
     inputs: Sequence[str] = (),
-    criteria: Sequence[str] = (),
 ) -> Assistant:
     """Return an assistant with imported scores (BLEURT, NLI, ...) by external instance id.
 
@@ -271,7 +276,7 @@ def imported_assistant(
     """
     usual, read = COLUMNS.get(name.lower(), ("", ()))
     inputs = inputs or (() if description else read)
-    assistant = Assistant(name, description or usual, low, high, direction, tuple(inputs), tuple(criteria))
+    assistant = Assistant(name, description or usual, low, high, direction, tuple(inputs))
     for instance, value in scores.items():
         if not math.isnan(value) and not low <= value <= high:
             raise InputError(
@@ -282,6 +287,16 @@ def imported_assistant(
         assistant,
         score=lambda instances: [score_of.get(instance.external_id, math.nan) for instance in instances],
     )
+
+
+def number_criteria(criteria: Sequence[Criterion]) -> dict[str, int]:
+    """Return the number of each criterion in ``list_criteria``, by text and by name."""
+    return {
+        key: number
+        for number, criterion in enumerate(criteria, 1)
+        for key in (criterion.text, criterion.name)
+        if key
+    }
 
 
 def describe_assistants(assistants: Sequence[Assistant], numbers: Mapping[str, int]) -> str:

@@ -19,7 +19,7 @@ import pandas as pd
 from coeval.extensions.judge.bridge.restated import Items, bridge_criterion, tell_orders
 from coeval.extensions.judge.bridge.schema import Verdict
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 SHARE, COVERED, FLIPPED = 0.25, 0.93, 0.10
 SWAPS = (
     ("Mistral-7B/prompt1", "ChatGPT/prompt1"),

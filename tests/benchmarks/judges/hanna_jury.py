@@ -29,7 +29,7 @@ from coeval.extensions.judge.model.fitted import Fitted, Jury
 from coeval.extensions.judge.model.labels import Labels
 from coeval.llm.prompting.questions import mark_document
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "hanna"
+FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "hanna"
 SALT, SHARE = "hanna", 0.5
 GOAL = 3
 """Criteria by which the jury that is kept has the lower error on the certificate part."""

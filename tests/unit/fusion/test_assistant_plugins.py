@@ -12,8 +12,8 @@ import pytest
 
 from coeval.domain import ColumnRole, Instance, Task
 from coeval.errors import InputError
-from coeval.llm import assistants as catalogue
-from coeval.usecases.drafting.assistants import choose_among, score_instances
+from coeval.extensions.fusion import assistants as catalogue
+from coeval.extensions.fusion.assistant_choice import choose_assistants, score_instances
 
 ROOT = Path(__file__).resolve().parents[3]
 ROWS = [
@@ -62,12 +62,12 @@ def test_the_example_is_installed_offered_and_scores(site: Path, tmp_path: Path)
     (package / "brevity.py").write_text(example("# brevity.py"))
     (package / "pyproject.toml").write_text(example("# pyproject.toml"))
     install(package, site)
-    chosen = choose_among(ROWS, TASK, [])
+    chosen = choose_assistants(ROWS, TASK, [])
     assert [one.name for one in chosen] == ["TF-IDF cosine", "Brevity", "nli"]
     _, brevity, nli = chosen
     assert (brevity.low, brevity.high, brevity.direction) == (0, 1, "higher")
-    assert score_instances([brevity], ROWS)["Brevity"].tolist() == pytest.approx([1 / 3, 1])
-    assert (nli.low, nli.high) == (0.5, 1) and score_instances([nli], ROWS)["nli"].tolist() == [0.5, 1]
+    assert score_instances([brevity], ROWS)["Brevity"] == pytest.approx([1 / 3, 1])
+    assert (nli.low, nli.high) == (0.5, 1) and score_instances([nli], ROWS)["nli"] == [0.5, 1]
 
 
 def test_a_package_that_cannot_be_loaded_is_named(site: Path) -> None:
@@ -77,4 +77,4 @@ def test_a_package_that_cannot_be_loaded_is_named(site: Path) -> None:
     for target, said in (("nowhere:x", "cannot be loaded"), ("math:pi", "is not an Assistant with a score")):
         (info / "entry_points.txt").write_text(f"[{catalogue.GROUP}]\nbad = {target}\n")
         with pytest.raises(InputError, match=f"“bad” of broken {said}"):
-            choose_among(ROWS, TASK, ["TF-IDF cosine"])
+            choose_assistants(ROWS, TASK, ["TF-IDF cosine"])

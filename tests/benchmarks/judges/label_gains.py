@@ -19,7 +19,7 @@ import pandas as pd
 from coeval.extensions.labelling.chances import ACTIVE, UNIFORM, allot, chances_so_far, drawn_mean, places
 from coeval.extensions.labelling.corrected_judge import check_carrying, corrected_mean, widen
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 LABELS, WORST = 100, 1.05
 
 Case = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from coeval.domain import Instance
 from coeval.errors import InputError
-from coeval.llm.assistants import (
+from coeval.extensions.fusion.assistant_choice import score_instances
+from coeval.extensions.fusion.assistants import (
     Assistant,
     describe_assistants,
     imported_assistant,
@@ -20,7 +21,6 @@ from coeval.llm.assistants import (
     rouge_l,
     rouge_n,
 )
-from coeval.usecases.drafting.assistants import score_instances
 
 SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")
 PART = Instance("part", "a b", "the cats sat", reference="the cat sat down")
@@ -28,16 +28,15 @@ NONE = Instance("none", "a b", "the cat sat")
 
 
 def test_measures_against_known_values() -> None:
-    table = score_instances(list_assistants(), [SAME, PART, NONE])
-    assert list(table.columns) == ["ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "chrF", "TF-IDF cosine"]
-    assert list(table.index) == ["same", "part", "none"]
-    assert list(table.loc["same"]) == pytest.approx([1, 1, 1, 100, 100, 1])
+    scores = score_instances(list_assistants(), [SAME, PART, NONE])
+    assert list(scores) == ["ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "chrF", "TF-IDF cosine"]
+    assert [same for same, _, _ in scores.values()] == pytest.approx([1, 1, 1, 100, 100, 1])
     # stemmed, "the cats sat" is the cat sat: 3 of 3 words of the output and 3 of 4 of the reference are
     # common, F1 = 2 * 1 * .75 / 1.75; word pairs: 2 of 2 and 2 of 3, F1 = 2 * 1 * (2/3) / (5/3) = .8
-    assert table.loc["part", "ROUGE-1"] == pytest.approx(2 * 0.75 / 1.75)
-    assert table.loc["part", "ROUGE-2"] == pytest.approx(0.8)
-    assert table.loc["part", "ROUGE-L"] == pytest.approx(2 * 0.75 / 1.75)
-    assert list(table.loc["none"].isna()) == [True] * 6
+    assert scores["ROUGE-1"][1] == pytest.approx(2 * 0.75 / 1.75)
+    assert scores["ROUGE-2"][1] == pytest.approx(0.8)
+    assert scores["ROUGE-L"][1] == pytest.approx(2 * 0.75 / 1.75)
+    assert all(math.isnan(none) for _, _, none in scores.values())
 
 
 texts = st.text(alphabet=st.sampled_from("ab c.é猫\n"), max_size=30)
@@ -47,18 +46,18 @@ texts = st.text(alphabet=st.sampled_from("ab c.é猫\n"), max_size=30)
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=4))
 def test_scores_stay_in_the_range_that_is_stated(pairs: list[tuple[str, str]]) -> None:
     assistants = list_assistants()
-    table = score_instances(
+    scores = score_instances(
         assistants, [Instance(str(n), "", left, reference=right) for n, (left, right) in enumerate(pairs)]
     )
     for assistant in assistants:
-        scores = table[assistant.name].dropna()
-        assert ((scores >= assistant.low) & (scores <= assistant.high + 1e-9)).all()
+        known = [score for score in scores[assistant.name] if not math.isnan(score)]
+        assert all(assistant.low <= score <= assistant.high + 1e-9 for score in known)
 
 
 def test_imported_columns_are_checked_against_their_range() -> None:
-    bleurt = imported_assistant("BLEURT", "A learnt measure", -2, 1, {"same": 0.5}, criteria=["Be clear."])
-    assert score_instances([bleurt], [SAME, PART])["BLEURT"].tolist()[0] == 0.5
-    assert score_instances([bleurt], [PART])["BLEURT"].isna().all()
+    bleurt = imported_assistant("BLEURT", "A learnt measure", -2, 1, {"same": 0.5})
+    assert score_instances([bleurt], [SAME, PART])["BLEURT"][0] == 0.5
+    assert math.isnan(score_instances([bleurt], [PART])["BLEURT"][0])
     with pytest.raises(InputError, match=r"'BLEURT' has the score 3 for 'same', outside its range -2 to 1"):
         imported_assistant("BLEURT", "A learnt measure", -2, 1, {"same": 3})
 
@@ -83,9 +82,7 @@ def test_two_of_one_name_or_one_without_scores_are_refused() -> None:
 
 
 def test_the_model_is_told_what_each_assistant_is() -> None:
-    nli = imported_assistant(
-        "NLI", "Contradictions.", 0, math.inf, {}, direction="lower", criteria=["Be true."]
-    )
+    nli = Assistant("NLI", "Contradictions.", 0, math.inf, "lower", (), ("Be true.",))
     assert describe_assistants([nli], {"Be true.": 2}) == (
         "1. NLI: Contradictions. Range 0 to infinity; lower is better. Bears on criterion [2]."
     )

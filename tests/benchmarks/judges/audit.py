@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from coeval.extensions.judge.learning.audit import FLOOR, LabelNeed, count_labels, share_of
-from tests.benchmarks.bridge import DATA
-from tests.benchmarks.label_gains import read_hanna
+from tests.benchmarks.judges.bridge import DATA
+from tests.benchmarks.judges.label_gains import read_hanna
 
 PILOT, WORST, GOAL = 150, 1.1, 0.30
 

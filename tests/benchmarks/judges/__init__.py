@@ -1,0 +1,1 @@
+"""The benchmarks of judges, labels and gates, on real and on simulated scores."""
