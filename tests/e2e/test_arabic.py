@@ -159,7 +159,6 @@ def confirm(page: Page, *, is_last: bool) -> None:
 def test_an_annotator_signs_in_votes_and_scrutinises_to_the_end(
     page: Any, url: str, context: Context, arabic: None
 ) -> None:
-    page.set_default_timeout(30_000)
     page.goto(f"{url}/signin")
     assert_arabic(page)
     page.get_by_label(tr("Your name")).fill("آنا")
@@ -207,7 +206,6 @@ def test_an_annotator_signs_in_votes_and_scrutinises_to_the_end(
 
 
 def test_a_worker_goes_from_consent_to_the_code(page: Any, url: str, context: Context, arabic: None) -> None:
-    page.set_default_timeout(30_000)
     key = plans.get_link(context, OPERATOR, CROWD)
     sent = "&".join(f"{name}={value}" for name, value in query(1).items())
     page.goto(f"{url}/s/{CROWD}?{sent}&key={key}")

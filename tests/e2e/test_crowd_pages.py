@@ -48,7 +48,6 @@ class Host:
         """A person of their own at the study's page, by the service's link."""
         self.number += 1
         page = self.browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        page.set_default_timeout(30_000)
         key = plans.get_link(self.context, OPERATOR, slug)
         sent = "&".join(f"{name}={value}" for name, value in query(self.number).items())
         page.goto(f"{self.url}/s/{slug}?{sent}&key={key}")

@@ -124,7 +124,6 @@ def alpha_of(path: Path) -> float:
 
 def new_page(browser: Any) -> Any:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
-    context.set_default_timeout(30_000)
     return context.new_page()
 
 

@@ -230,7 +230,6 @@ def test_a_worker_is_led_back_to_the_study_after_the_disk_was_wiped(browser: Bro
     host = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(place))
     try:
         page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-        page.set_default_timeout(30_000)
         page.goto(f"{host.url}/s/demo?{urllib.parse.urlencode(query(1) | {'key': key})}")
         page.get_by_role("button", name="I agree").click()
         page.get_by_role("link", name="Continue").click()

@@ -40,7 +40,6 @@ def test_an_owner_designs_compares_decides_and_opens_the_next_version(
     page: Any,
     server: Running,
 ) -> None:
-    page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/admin/")
     design(page)

@@ -62,7 +62,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
 @pytest.fixture
 def open_task(page: Any, server: LiveServer) -> Callable[[str], Any]:
     """Sign in as an annotator and open the scrutiny of a task."""
-    page.set_default_timeout(20_000)
 
     def open_(slug: str) -> Any:
         enter(page, server.url, "Ana")

@@ -177,7 +177,6 @@ def test_at_200_percent_the_controls_of_a_line_are_in_sight_beside_the_text(
     bench.ensure_study()
     context = browser.new_context(viewport={"width": 720, "height": 450}, device_scale_factor=2)
     page = context.new_page()
-    page.set_default_timeout(20_000)
     bench.sign_in(page)
     page.goto(f"{bench.root}/?task={bench.slug}&tab=scrutiny")
     page.locator(".wb[data-state=step][aria-busy=false]").wait_for()

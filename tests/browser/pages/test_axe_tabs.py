@@ -71,7 +71,6 @@ def owner(browser: Any, server: Running) -> Iterator[Owner]:
     context = browser.new_context(
         viewport={"width": 1440, "height": 1000}, color_scheme="light", reduced_motion="reduce"
     )
-    context.set_default_timeout(20_000)
     page = context.new_page()
     enter(page, server.url, "Olu")
     yield Owner(page, server.url)

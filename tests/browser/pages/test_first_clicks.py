@@ -34,7 +34,6 @@ class HeldEvents:
 def open_held(page: Any, bench: Bench, address: str) -> HeldEvents:
     bench.ensure_study()
     bench.sign_in(page, "Olu")
-    page.set_default_timeout(20_000)
     events = HeldEvents(page)
     page.goto(f"{bench.root}/{address}")
     return events

@@ -26,7 +26,6 @@ def context(tmp_path: Path) -> Context:
 @pytest.fixture
 def newcomer(page: Any, context: Context, tmp_path: Path) -> Iterator[Newcomer]:
     """A person who is signed in to an app that has only its examples."""
-    page.set_default_timeout(30_000)
     with Running(context) as server:
         person = Newcomer(page, server.url, tmp_path)
         person.start()

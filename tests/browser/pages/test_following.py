@@ -41,7 +41,6 @@ def server(context: Context) -> Iterator[Running]:
 
 
 def open_page(page: Any, server: Running, name: str, path: str) -> None:
-    page.set_default_timeout(20_000)
     enter(page, server.url, name)
     page.goto(f"{server.url}/{path}")
     page.wait_for_function(OPENED)

@@ -32,7 +32,6 @@ def test_a_file_for_each_person_is_downloaded(page: Any, tmp_path: Path) -> None
     context = new_context(tmp_path)
     sign_in(context, "Owner")
     import_study(context, OPERATOR, replace(study, submissions=work))
-    page.set_default_timeout(20_000)
     with Running(context) as live:
         enter(page, live.url, "Owner")
         page.goto(f"{live.url}/?task=demo&tab=agreement")

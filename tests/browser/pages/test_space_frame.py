@@ -76,7 +76,6 @@ def space(tmp_path: Path, provider: Provider) -> Iterator[str]:
 def hub(browser: Browser, space: str) -> Iterator[Page]:
     # the page comes from another name, and the Space is on this machine
     context = browser.new_context(ignore_https_errors=True, permissions=["local-network-access"])
-    context.set_default_timeout(12_000)
     page = context.new_page()
     frame = f'<iframe sandbox="{SANDBOX}" src="{space}/" style="width:100%;height:800px"></iframe>'
     page.route("https://huggingface.co/**", lambda route: route.fulfill(content_type="text/html", body=frame))

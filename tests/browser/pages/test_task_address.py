@@ -23,11 +23,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield live
 
 
-@pytest.fixture(autouse=True)
-def patience() -> None:
-    expect.set_options(timeout=20_000)
-
-
 @pytest.fixture
 def owner(page: Any, server: Running) -> Any:
     enter(page, server.url, "Owner")

@@ -36,7 +36,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def test_everything_stays_under_the_path(page: Any, server: Running) -> None:
-    page.set_default_timeout(20_000)
     strays: list[str] = []
     page.on("request", lambda request: strays.append(request.url) if PREFIX not in request.url else None)
     page.goto(f"{server.url}{PREFIX}/")

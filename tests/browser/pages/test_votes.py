@@ -73,8 +73,6 @@ def count_ballots(context: Context, slug: str) -> tuple[int, int]:
 
 
 def open_criteria(page: Any, server: Running, slug: str) -> None:
-    page.set_default_timeout(20_000)
-    expect.set_options(timeout=20_000)
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/?task={slug}")
     page.locator("#ballot .rt-row").first.wait_for()
@@ -229,7 +227,6 @@ def test_criteria_are_used_without_a_vote_by_one_click(page: Any, server: Runnin
 def test_the_criteria_of_a_preset_end_no_vote(page: Any, server: Running, context: Context) -> None:
     sign_in(context, "Owner")
     before = open_vote(context, "preset", "Ana"), 1
-    page.set_default_timeout(20_000)
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=preset&tab=prefill")
     unfold(page)

@@ -38,7 +38,6 @@ class Watch:
 
     def __init__(self, browser: Any, server: Running, name: str) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900})
-        self.context.set_default_timeout(20_000)
         self.url, self.page = server.url, self.context.new_page()
         self.dialogs: list[str] = []
         self.asked: list[str] = []

@@ -30,7 +30,6 @@ def choose(page: Any, box: str, option: str) -> None:
 
 
 def test_outputs_are_compared_and_a_fusion_is_held_against_its_assistants(page: Any, server: Running) -> None:
-    page.set_default_timeout(20_000)
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     unfold(page)

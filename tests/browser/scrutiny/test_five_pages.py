@@ -107,7 +107,6 @@ def lines(request: pytest.FixtureRequest, browser: Browser, bench: Bench, tmp_pa
         permissions=["clipboard-read", "clipboard-write"],
     )
     page = context.new_page()
-    page.set_default_timeout(20_000)
     open_lines(page, bench, request.param, tmp_path)
     yield Lines(page, request.param)
     context.close()

@@ -40,7 +40,6 @@ def test_images_are_shown_from_allowed_hosts_and_named_elsewhere(page: Any, tmp_
     study = make_study(1)
     pictured = tuple(replace(one, context=CELLS) for one in study.instances)
     import_study(context, OPERATOR, replace(study, instances=pictured, runs=()))
-    page.set_default_timeout(20_000)
     page.route("https://pics.example.org/**", lambda route: route.fulfill(body=PNG, content_type="image/png"))
     with Running(context) as live:
         enter(page, live.url, "Olu")

@@ -46,7 +46,6 @@ def choose(page: Any, name: str, label: str) -> None:
 
 
 def test_a_version_is_that_of_the_whole_tab(page: Any, server: Running) -> None:
-    page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/?task=demo&tab=agreement")
     tiles = page.locator("#agreement-tiles")
@@ -71,7 +70,6 @@ def test_the_tab_opens_with_scores_that_no_draft_led_and_offers_all(page: Any, t
     owner = sign_in(context, "Olu")[0]
     import_study(context, owner, scored(["Ann", "Ben", "Cid"], n_documents=16, blind=12))
     with Running(context) as live:
-        page.set_default_timeout(20_000)
         enter(page, live.url, "Olu")
         page.goto(f"{live.url}/?task=demo&tab=agreement")
         tiles = page.locator("#agreement-tiles")
@@ -86,7 +84,6 @@ def test_the_tab_opens_with_scores_that_no_draft_led_and_offers_all(page: Any, t
 
 
 def test_scores_from_asking_again_count_where_the_owner_includes_them(page: Any, server: Running) -> None:
-    page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/?task=demo&tab=agreement")
     page.locator("#agreement-tiles [data-whole=yes]").wait_for()
@@ -100,7 +97,6 @@ def test_scores_from_asking_again_count_where_the_owner_includes_them(page: Any,
 
 def test_an_owner_goes_from_agreement_to_adjudication_and_on_to_the_next(page: Any, server: Running) -> None:
     """Nothing on Agreement led there, and a decision led back to the top of the list, past what was below."""
-    page.set_default_timeout(20_000)
     page.set_viewport_size({"width": 1440, "height": 900})
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/?task=demo&tab=agreement")

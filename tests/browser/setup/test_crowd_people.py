@@ -127,7 +127,6 @@ def test_all_who_wait_are_chosen_and_admitted_together(host: Host, owner: Page) 
 
 def test_an_owner_lets_somebody_in_who_asks(host: Host, owner: Page, browser: Browser) -> None:
     worker = browser.new_context().new_page()
-    worker.set_default_timeout(30_000)
     sent = "&".join(f"{name}={value}" for name, value in query(3).items())
     worker.goto(f"{host.url}/s/demo?{sent}")
     worker.get_by_role("button", name="ask to be let in").click()

@@ -32,8 +32,6 @@ def test_a_described_assistant_a_plan_and_a_run_beside_people(page: Any) -> None
         for n, one in enumerate(study.instances)
         for criterion in study.criteria
     ]
-    page.set_default_timeout(20_000)
-    expect.set_options(timeout=20_000)
     with start_stub() as stub, TemporaryDirectory() as folder:
         context = new_context(Path(folder), OPENAI_BASE_URL=stub.url, COEVAL_MODEL="m")
         sign_in(context, "Owner")

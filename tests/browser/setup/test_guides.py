@@ -11,7 +11,6 @@ from tests.support.screens.ui_steps import press, settle
 
 def test_written_by_the_owner_and_read_beside_the_score(page: Any, bench: Bench) -> None:
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    page.set_default_timeout(20_000)
     bench.ensure_study()
     bench.sign_in(page, "Olu")
     page.goto(f"{bench.root}/?task={bench.slug}")

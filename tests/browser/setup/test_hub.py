@@ -34,7 +34,6 @@ def server(hub: HubStub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
 def be_patient(page: Any) -> None:
     """Wait as long as a busy machine takes to build the page: 20 seconds were too short for its first wait."""
     page.set_default_timeout(60_000)
-    expect.set_options(timeout=60_000)
 
 
 def test_a_data_set_is_found_looked_at_and_imported(page: Any, server: Running, hub: HubStub) -> None:

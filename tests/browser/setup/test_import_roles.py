@@ -45,8 +45,6 @@ def server(context: Context) -> Iterator[Running]:
 
 @pytest.fixture
 def owner(page: Any, server: Running) -> Any:
-    page.set_default_timeout(20_000)
-    expect.set_options(timeout=20_000)
     page.set_viewport_size({"width": 1280, "height": 720})
     enter(page, server.url, "Owner")
     return page

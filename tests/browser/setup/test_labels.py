@@ -29,8 +29,6 @@ def context(tmp_path: Path) -> Context:
 def owner(page: Any, context: Context) -> Iterator[Any]:
     server = Running(context)
     with server:
-        page.set_default_timeout(30_000)
-        expect.set_options(timeout=30_000)
         enter(page, server.url, "Olu")
         page.goto(f"{server.url}/admin/?task=labels&tab=facets")
         yield page

@@ -50,7 +50,6 @@ def give(page: Page, path: Path, button: str) -> None:
 
 
 def test_a_study_leaves_and_comes(server: Running, context: Context, page: Page, tmp_path: Path) -> None:
-    page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/admin/?task=demo&tab=hosting")
     unfold(page, "Move a study")

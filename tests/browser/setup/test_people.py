@@ -37,7 +37,6 @@ class Host:
     def accept(self, role: Role, name: str) -> Page:
         """Somebody in a browser of their own, who took up an invitation."""
         page = self.browser.new_context(viewport={"width": 1440, "height": 1000}).new_page()
-        page.set_default_timeout(20_000)
         page.goto(build_link(self.context.settings, invite(self.context, OPERATOR, role)))
         page.get_by_label("Your name").fill(name)
         page.get_by_label("Choose a password").fill(PASSWORD)
@@ -168,7 +167,6 @@ def test_a_guest_knows_their_name_and_goes_on_once_an_owner_gives_a_role(
         for subject, name in (("1", "olu"), ("2", "bob"), ("3", "cal")):
             _, token = sign_in_by_huggingface(context, Profile(subject, name))
             visit = browser.new_context(viewport={"width": 1440, "height": 1000})
-            visit.set_default_timeout(20_000)
             visit.add_cookies([{"name": COOKIE, "value": token, "url": settings.public_url}])
             pages.append(visit.new_page())
         owner, guest, _ = pages

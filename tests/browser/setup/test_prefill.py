@@ -43,8 +43,6 @@ def server(demo: Context) -> Iterator[Running]:
 
 
 def open_prefill(page: Any, server: Running) -> None:
-    page.set_default_timeout(20_000)
-    expect.set_options(timeout=20_000)
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     unfold(page)
@@ -92,7 +90,6 @@ def test_a_refused_start_says_so_beside_its_button(page: Any, server: Running) -
 
 
 def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: Running) -> None:
-    page.set_default_timeout(20_000)
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     if page.get_by_label("Your name").count():
         page.get_by_label("Your name").fill("Owner")

@@ -44,8 +44,6 @@ def owner(page: Any, context: Context) -> Iterator[Any]:
     server = Running(context)
     with server:
         object.__setattr__(context.settings, "public_url", PUBLIC)
-        page.set_default_timeout(30_000)
-        expect.set_options(timeout=30_000)
         enter(page, server.url, "Olu")
         page.goto(f"{server.url}/admin/?task=demo&tab=prolific")
         yield page

@@ -25,8 +25,6 @@ def server(tmp_path: Path) -> Iterator[Running]:
 
 @pytest.fixture
 def owner(page: Any, server: Running) -> Any:
-    page.set_default_timeout(20_000)
-    expect.set_options(timeout=20_000)
     enter(page, server.url, "Owner")
     return page
 

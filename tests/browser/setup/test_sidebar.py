@@ -52,7 +52,6 @@ def server(context: Context) -> Iterator[Running]:
 @pytest.fixture
 def owner(page: Any, server: Running) -> Any:
     page.set_default_timeout(40_000)
-    expect.set_options(timeout=40_000)
     enter(page, server.url, "Owner")
     return page
 
@@ -157,7 +156,6 @@ def test_an_annotator_sees_scrutiny_and_the_criteria_during_a_vote(
     page: Any, server: Running, context: Context, slug: str
 ) -> None:
     page.set_default_timeout(40_000)
-    expect.set_options(timeout=40_000)
     enter(page, server.url, "Ana")
     page.goto(f"{server.url}/?task={slug}")
     page.locator("#workbench").wait_for()

@@ -40,6 +40,8 @@ def browser() -> Iterator[object]:
         pytest.skip(HOW_TO_GET_IT)
     with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
+        # as long as Playwright's own waits: the default of 5 s is short where two browsers share a busy machine
+        playwright.expect.set_options(timeout=30_000)
         yield chromium
         chromium.close()
 
@@ -48,7 +50,6 @@ def browser() -> Iterator[object]:
 def page(browser) -> Iterator[object]:  # type: ignore[no-untyped-def]
     """A page in a context of its own (storage, cookies). An error the page does not catch fails the test."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    context.set_default_timeout(20_000)
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
     yield context.new_page()
