@@ -58,7 +58,7 @@ async def draft_criteria(
         InputError: too few or too many criteria.
     """
     request = render_criteria_request(task, options, count=count, examples=examples)
-    texts, reason = await ask_list(ask, request, 0, "criteria", task, options.templates)
+    texts, reason = await ask_list(ask, request, "criteria", task, options.templates)
     if not texts:
         raise UnreadableAnswerError(reason)
     wordings: dict[str, str] = {}
@@ -68,7 +68,7 @@ async def draft_criteria(
 
 
 async def ask_list(
-    ask: Ask, request: Request, sample: int, name: str, task: Task, templates: Path | None
+    ask: Ask, request: Request, name: str, task: Task, templates: Path | None
 ) -> tuple[list[str], str]:
     """Return the list in an answer, or the reason if there is none. A list that is not in the form is asked for again.
 
@@ -83,7 +83,7 @@ async def ask_list(
         return items, "" if items else f"the model did not list {name} in words of its own"
 
     form = json.dumps({name: ["...", "..."]})
-    reply = await ask_until_read(ask, request, sample, read, form, templates=templates)
+    reply = await ask_until_read(ask, request, 0, read, form, templates=templates)
     return reply.value, reply.reason
 
 
@@ -109,7 +109,7 @@ async def draft_steps(
         JudgeOptions(model, max_tokens=max_tokens, templates=templates),
         schema=list_schema("steps", MAX_STEPS, MAX_CRITERION),
     )
-    steps, why = await ask_list(ask, request, 0, "steps", task, templates)
+    steps, why = await ask_list(ask, request, "steps", task, templates)
     if not steps:
         raise UnreadableAnswerError(f"There are no steps for “{criterion.text[:80]}”. {why}")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))

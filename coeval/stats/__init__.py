@@ -10,7 +10,6 @@ from coeval.stats.actions import action_rates, score_changes, time_spent
 from coeval.stats.agreement.alpha import krippendorff_alpha
 from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.agreement.icc import icc
-from coeval.stats.agreement.two_raters import cohen_kappa
 from coeval.stats.estimates import Estimate, plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.alternative_annotator import alt_test

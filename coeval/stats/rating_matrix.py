@@ -196,20 +196,6 @@ def encode_ratings(
     )
 
 
-def parse_pair(a: Any, b: Any) -> Ratings:
-    """Return two raters' labels as ratings: equally long vectors, or Series or mappings, matched by key."""
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        a, b = pd.Series(a), pd.Series(b)
-    if isinstance(a, pd.Series) and isinstance(b, pd.Series):
-        return parse_ratings(pd.DataFrame({"a": a, "b": b}).T)
-    a, b = _as_vector(a), _as_vector(b)
-    if len(a) != len(b):
-        raise ValueError(
-            f"The two raters must rate the same units, but there are {len(a)} and {len(b)} labels."
-        )
-    return parse_ratings(pd.DataFrame([a, b], index=["a", "b"], dtype=object))
-
-
 def parse_vector(values: Any, name: str) -> Numbers:
     """Return a vector of numbers, nan if missing. Messages call it ``name``."""
     if isinstance(values, (np.ndarray, pd.Series)) and values.ndim == 1 and values.dtype == np.float64:

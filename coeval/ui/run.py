@@ -31,7 +31,6 @@ from coeval.extending import list_scripts, load_parts
 from coeval.settings import Settings, SignIn
 from coeval.ui.app.ballot_routes import add_criteria_api
 from coeval.ui.app.downloads import add_downloads
-from coeval.ui.app.following import add_following
 from coeval.ui.app.scrutiny_tab import add_scrutiny_api, open_scrutiny
 from coeval.ui.components.theme import THEME
 from coeval.ui.crowd_pages.routes import add_joining
@@ -47,6 +46,7 @@ from coeval.ui.server.plain_pages import FOLDER, add_help, render_tags
 from coeval.ui.server.readiness import Draining, Standby, add_health
 from coeval.ui.server.request_limits import FILE_BYTES
 from coeval.ui.server.signin import add_sign_in
+from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.accounts import note_address, tell_first_run
 from coeval.usecases.drafting.jobs import get_worker, mark_interrupted
@@ -134,9 +134,8 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
         add(app, context)
     add_downloads(app, context)
     add_criteria_api(app, context)
-    add_following(app, context)
     add_scrutiny_api(app, context)
-    _add_shipped(app, context)
+    _add_states(app, context)
     add_error_answers(app)
     add_help(app)
     _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")
@@ -182,7 +181,13 @@ def _name(context: Context, request: Request, role: Role | None = None) -> str |
     return person.name if person and role in (None, person.role) else None
 
 
-def _add_shipped(app: FastAPI, context: Context) -> None:
+def _add_states(app: FastAPI, context: Context) -> None:
+    """Add the routes that an open page asks: the last snapshot, and whether its study changed."""
+
+    @app.get("/api/revision/{slug}")
+    def get_revision(request: Request, slug: str) -> dict[str, str]:
+        return {"revision": tasks.get_revision(context, get_person(context, request), slug)}
+
     @app.get("/api/shipped")
     def show_shipped(request: Request) -> dict[str, str]:
         return asdict(get_shipped(context, get_person(context, request)))

@@ -6,18 +6,16 @@ import krippendorff
 import numpy as np
 import pytest
 
-from coeval.extensions.spans.agreement import (
-    compare_with_reference,
-    find_tokens,
-    label_tokens,
-    measure_alpha,
-)
 from coeval.extensions.spans.annotations import Annotation, Collection, collect
 from coeval.extensions.spans.report import (
     Changes,
     compare_spans,
+    compare_with_reference,
     count_changes,
     describe,
+    find_tokens,
+    label_tokens,
+    measure_alpha,
     measure_systems,
 )
 from coeval.extensions.spans.typology import Side, Span, load_typology

@@ -29,7 +29,7 @@ extension = Extension(
     exports=(
         "tool_exports:LABEL_STUDIO",
         "tool_exports:INSPECT",
-        "trace_feedback:FEEDBACK",
+        "tool_exports:FEEDBACK",
     ),
     help=(("For analysts", "tools.md"),),
 )

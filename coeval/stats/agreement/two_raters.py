@@ -5,58 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import scipy
 
 from coeval.stats.agreement.alpha import alpha_levels
-from coeval.stats.agreement.coefficients import ONE_CATEGORY, agreement_weights
+from coeval.stats.agreement.coefficients import agreement_weights
 from coeval.stats.agreement.unit_kinds import MANY, Level, UnitKinds
-from coeval.stats.clusters import OF_BIAS, UNITS, Clusters, cut, jackknife_interval
+from coeval.stats.clusters import OF_BIAS, Clusters
 from coeval.stats.estimates import Estimate, t_quantile
-from coeval.stats.rating_matrix import Codes, Numbers, Ratings, parse_pair, parse_ratings
-
-
-def cohen_kappa(a: Any, b: Any = None, weights: str = "identity") -> Estimate:
-    """Return Cohen's kappa of two raters, plain or weighted.
-
-    Parameters
-    ----------
-    a, b : the two raters' labels of the same units; or only ``a``, a table of two annotators x units. Units
-        without both ratings are left out and counted.
-    weights : see ``agreement_weights``.
-
-    Returns
-    -------
-    Estimate
-        With ``n``, ``n_left_out``, and the interval that leaves out one unit at a time.
-
-    Source: Cohen 1960, A coefficient of agreement for nominal scales; Cohen 1968, Weighted kappa.
-
-    >>> round(cohen_kappa(["y", "y", "n", "n"], ["y", "n", "n", "n"]), 2)
-    0.5
-    """
-    data = parse_ratings(a) if b is None else parse_pair(a, b)
-    if data.n_annotators != 2:
-        raise ValueError(
-            f"Cohen's kappa compares two raters, but there are {data.n_annotators}; give two, or use fleiss_kappa."
-        )
-    (block,) = pair_tables(data)
-    table, matrix = block.tables[0], agreement_weights(weights, data.numbers)
-    n = int(table.sum())
-    details = {"n": n, "n_units": n, "n_left_out": int((data.per_unit > 0).sum()) - n}
-    if not n:
-        return Estimate.undefined("no unit was rated by both", **details)
-    value = float(kappas_of_tables(table[None], matrix)[0])
-    if np.isnan(value):
-        return Estimate.undefined(ONE_CATEGORY, **details)
-    cells = np.argwhere(table > 0)
-    less = np.repeat(table[None], len(cells), axis=0)
-    less[np.arange(len(cells)), cells[:, 0], cells[:, 1]] -= 1
-    without = np.repeat(kappas_of_tables(less, matrix), table[tuple(cells.T)].astype(int))
-    spread = jackknife_interval(value, without, UNITS)
-    return Estimate(value, **details, **cut(spread, -1.0, 1.0))
+from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 
 
 def kappas_of_tables(tables: Numbers, matrix: Numbers) -> Numbers:

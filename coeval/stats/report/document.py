@@ -24,11 +24,12 @@ from coeval.stats.report.activity import (
     score_change_tables,
     time_section,
     time_tables,
+    votes_section,
+    votes_tables,
 )
 from coeval.stats.report.agreement import agreement_section, agreement_tables, arm_counts
 from coeval.stats.report.alignment import alignment_section, alignment_tables
 from coeval.stats.report.answer import answer_section
-from coeval.stats.report.criteria_votes import votes_section, votes_tables
 from coeval.stats.report.draft_account import draft_account_section, draft_account_tables
 from coeval.stats.report.pairwise_strengths import pairwise_section, pairwise_tables
 from coeval.stats.report.systems import systems_section, systems_tables

@@ -14,7 +14,7 @@ from coeval.domain import Arm
 from coeval.store.engines.database import Database, get_row, rows, scalar
 from coeval.store.queries.enrolments import get_newest_arrival
 
-HELD, FINISHED, TIMED_OUT, RETURNED, REJECTED = "", "finished", "timed_out", "returned", "rejected"
+FINISHED, TIMED_OUT, RETURNED, REJECTED = "finished", "timed_out", "returned", "rejected"
 TAKEN = "('', 'finished')"
 N_TAKEN = (
     "(SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'"

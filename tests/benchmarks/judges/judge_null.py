@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from coeval.extensions.judge.learning.deferral import fit_deferral
-from coeval.extensions.judge.learning.learn import learn
+from coeval.extensions.judge.learning.learn import fit_deferral, learn
 from coeval.extensions.replication.released_study import load
 from tests.support.studies.simulated_judges import simulate_labels, simulate_lines, simulate_stub
 

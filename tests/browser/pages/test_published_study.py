@@ -13,7 +13,7 @@ import pytest
 
 from coeval.datasets.example_studies import SLUG, load_finished_example
 from coeval.domain import Arm, Criterion, ImportedSubmission, Instance, Scale, Study, Task
-from coeval.extensions.publish import document
+from coeval.extensions.publish import publication
 from coeval.extensions.publish.publication import Choice, publish_file
 from coeval.settings import load_settings
 from coeval.store import Store
@@ -273,7 +273,7 @@ def test_hostile_texts_stay_texts(import_apart: Any, open_published: Open, tmp_p
 def test_larger_data_lie_beside_the_page(
     import_apart: Any, open_published: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document, "LARGEST", 1000)
+    monkeypatch.setattr(publication, "LARGEST", 1000)
     context = import_apart(STUDIES["few documents"])
     assert_same(open_published(context, "drawn"), list_expected(context, "drawn"))
 
@@ -285,9 +285,9 @@ def test_the_report_s_interval_stands_where_it_deals_documents_into_groups(
 
     monkeypatch.setattr(unit_kinds, "LARGE", 10)
     limit = "const LARGE = 5_000_000;"
-    assert limit in document.join_scripts()
-    small = document.join_scripts().replace(limit, "const LARGE = 10;")
-    monkeypatch.setattr(document, "join_scripts", lambda: small)
+    assert limit in publication.join_scripts()
+    small = publication.join_scripts().replace(limit, "const LARGE = 10;")
+    monkeypatch.setattr(publication, "join_scripts", lambda: small)
     study = make_drawn(spread_out, Scale(1, 5), 60)
     context = import_apart(study)
     page = open_published(context, "drawn")

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from coeval import stats
+from coeval.stats.agreement.two_raters import pair_tables
+from coeval.stats.rating_matrix import parse_ratings
 from tests.conftest import SHARED
 
 Entry = dict[str, Any]
@@ -57,7 +59,8 @@ def cohen(inputs: Entry, folder: Path) -> Entry:
     """The labels of a table of shares, which makes whole counts of n units."""
     counts = np.rint(np.array(inputs["proportions"]) * inputs["n"]).astype(int)
     first, second = np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0).T
-    return {"kappa": stats.cohen_kappa(first, second)}
+    (block,) = pair_tables(parse_ratings(np.array([first, second], dtype=float)))
+    return {"kappa": block.kappas("identity")[0]}
 
 
 def williams(inputs: Entry, folder: Path) -> Entry:

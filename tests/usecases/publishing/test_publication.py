@@ -13,8 +13,7 @@ import pytest
 from coeval.cli.commands import main
 from coeval.domain import Instance, Study
 from coeval.errors import InputError
-from coeval.extensions.publish.document import LARGEST, join_scripts
-from coeval.extensions.publish.publication import Choice, publish_file
+from coeval.extensions.publish.publication import LARGEST, Choice, join_scripts, publish_file
 from coeval.ui.server.plain_pages import HELP
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import add_finished_example, import_study

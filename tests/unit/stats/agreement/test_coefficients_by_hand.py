@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coeval.stats import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
+from coeval.stats import fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
 from coeval.stats.agreement.coefficients import agreement_weights
+from coeval.stats.agreement.two_raters import pair_tables
 from coeval.stats.rating_matrix import parse_ratings
 
 COEFFICIENTS: list[Callable[..., Any]] = [gwet_ac, fleiss_kappa, percent_agreement]
@@ -43,20 +43,8 @@ def test_weighted_kappa_by_hand() -> None:
     (24 / 2 + 18) / 64 = 30 / 64; observed (2 / 2 + 1) / 8 = 16 / 64; kappa = 1 - 16 / 30.
     """
     first, second = [1, 1, 1, 2, 2, 3, 3, 3], [1, 1, 2, 2, 3, 1, 3, 3]
-    assert cohen_kappa(first, second, "linear") == pytest.approx(14 / 30)
-
-
-def test_kappa_leaves_out_each_unit_that_both_rated() -> None:
-    """The table [[20, 5], [10, 15]]: p_o = .7, p_e = .5, kappa = .4; one more unit has one rating."""
-    first, second = [1] * 25 + [2] * 25, [1] * 20 + [2] * 5 + [1] * 10 + [2] * 15
-    kappa = cohen_kappa([*first, 1], [*second, np.nan])
-    assert kappa == pytest.approx(0.4)
-    without = np.array([float(cohen_kappa(np.delete(first, k), np.delete(second, k))) for k in range(50)])
-    assert kappa.se == pytest.approx(math.sqrt(49 / 50 * ((without - without.mean()) ** 2).sum()))
-    assert kappa.ci_low < 0.4 < kappa.ci_high <= 1
-    assert (kappa.n, kappa.details["n_units"], kappa.details["n_left_out"]) == (50, 50, 1)
-    nothing = cohen_kappa([1, np.nan], [np.nan, 2])
-    assert (nothing.reason, nothing.n) == ("no unit was rated by both", 0)
+    (block,) = pair_tables(parse_ratings([first, second]))
+    assert block.kappas("linear") == pytest.approx(14 / 30)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
@@ -70,7 +58,7 @@ def test_people_who_rated_nothing_change_nothing(coefficient: Callable[..., Any]
 ORDER = ["low", "mid", "high"]
 
 
-@pytest.mark.parametrize("coefficient", [gwet_ac, fleiss_kappa, cohen_kappa])
+@pytest.mark.parametrize("coefficient", [gwet_ac, fleiss_kappa])
 def test_every_coefficient_reads_words_in_the_order_they_are_given(coefficient: Callable[..., Any]) -> None:
     words = [["low", "mid", "high", "low"], ["low", "high", "high", "mid"]]
     numbers = [[ORDER.index(word) for word in row] for row in words]
@@ -130,4 +118,5 @@ def test_constant_scores_never_agree_beyond_chance(name: str) -> None:
 
 def test_constant_scores_agree_in_all_of_their_pairs() -> None:
     assert percent_agreement(parse_ratings(np.full((6, 10), 3.0), [1, 2, 3, 4, 5])) == 1
-    assert not cohen_kappa(parse_ratings([[1] * 7, [1] * 7], [1, 2])).defined
+    (block,) = pair_tables(parse_ratings([[1] * 7, [1] * 7], [1, 2]))
+    assert np.isnan(block.kappas("identity")).all()
