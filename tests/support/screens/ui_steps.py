@@ -91,10 +91,14 @@ def wait_a_while(page: Page) -> Iterator[None]:
 
 
 def wait_saved(page: Page, bench: Bench, count: int) -> None:
-    """Wait until ``count`` submissions are saved and the screen takes decisions again, or is at its end."""
+    """Wait until ``count`` submissions are saved, and the screen says so and takes decisions again, or is at its end.
+
+    The next instance is on screen before its save is answered, so the file alone tells a test nothing of the page.
+    """
     for _ in wait_a_while(page):
         locked = page.locator(".wb[data-state=step] .rt-act:disabled").count()
-        if len(bench.saved()) >= count and not locked:
+        told = page.locator(".wb[data-state=end], .wb-status:text-matches('^Saved ')").count()
+        if len(bench.saved()) >= count and not locked and told:
             return
     raise AssertionError(f"{len(bench.saved())} of {count} submissions were saved")
 
