@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from coeval.errors import InputError
-from coeval.extensions.spans.annotations import Annotation, collect, score_segments
-from coeval.extensions.spans.reading import Further
+from coeval.extensions.spans.annotations import Annotation, Further, collect, score_segments
 from coeval.extensions.spans.study import get_format
 from coeval.extensions.spans.typology import Side, Span, load_typology, parse_typology
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coeval.extensions.spans.annotations import score_segments
-from coeval.extensions.spans.reading import Further
+from coeval.extensions.spans.annotations import Further, score_segments
 from coeval.extensions.spans.study import get_format
 from coeval.extensions.spans.typology import load_typology
 from tests.conftest import SHARED

@@ -12,8 +12,7 @@ from coeval.domain import Action
 from coeval.errors import InputError
 from coeval.extensions.spans import queries
 from coeval.extensions.spans.annotation import open_sheet, save_spans
-from coeval.extensions.spans.annotations import collect, score_segments
-from coeval.extensions.spans.reading import Further
+from coeval.extensions.spans.annotations import Further, collect, score_segments
 from coeval.extensions.spans.report import describe_study
 from coeval.extensions.spans.study import get_format, import_spans, read_files, read_study
 from coeval.extensions.spans.typology import load_typology

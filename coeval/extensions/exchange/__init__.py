@@ -23,7 +23,7 @@ extension = Extension(
         "potato_states:FORMAT",
         "argilla_records:FORMAT",
         "wide_ratings:FORMAT",
-        "label_studio_min:FORMAT",
+        "label_studio_tasks:MIN_FORMAT",
         "label_studio:FORMAT",
     ),
     exports=(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.extensions.fusion import assistant_choice
 from coeval.extensions.fusion.correlations import correlate_run
+from coeval.extensions.fusion.protocol import draft_plan, list_assistant_names
 from coeval.ui.app.agreement.figures import show_table
 from coeval.ui.components.form import read_line
 from coeval.ui.components.view import Node, View, el
@@ -57,10 +57,10 @@ class FusionBox(Panel):
 
     async def on_draft(self, person: Person, slug: str, model: str | None, chosen: list[str] | None) -> str:
         settings = RunSettings(model=read_line(model), protocol="fusion", assistants=tuple(chosen or ()))
-        return await assistant_choice.draft_plan(self.context, person, need_task(slug), settings)
+        return await draft_plan(self.context, person, need_task(slug), settings)
 
     def update(self, person: Person, slug: str) -> Update:
-        names = assistant_choice.list_assistant_names(self.context, person, slug)
+        names = list_assistant_names(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         fused = [run.label for run, _, _ in runs if run.params.get("assistants")]
         return {

@@ -18,8 +18,7 @@ from coeval.extensions.judge.certificate.html_page import render_page
 from coeval.extensions.judge.certification import LEAST_MARGIN, MOST_MARGIN
 from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.judge_export import MISSING, export_judge
-from coeval.extensions.judge.page_audit import AuditBox
-from coeval.extensions.judge.page_bridge import BridgeBox
+from coeval.extensions.judge.page_boxes import AuditBox, BridgeBox
 from coeval.extensions.judge.page_corrections import ExamplesBox, WordingBox, people_view
 from coeval.extensions.judge.page_views import (
     ask_view,

@@ -8,7 +8,7 @@ extension = Extension(
     name="replication",
     title="Replication",
     formats=("released_study:FORMAT", "wide_answers:FORMAT"),
-    exports=("person_files:FORMAT",),
+    exports=("released_study:PERSON_FILES",),
     commands=("commands:add_replicate",),
     help=(("For analysts", "replicate.md"),),
 )

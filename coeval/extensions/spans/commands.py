@@ -152,7 +152,7 @@ def _add_files(command: argparse.ArgumentParser) -> None:
 
 def load_files(options: argparse.Namespace, *files: Path) -> tuple[Collection, Typology]:
     """Return the annotations in ``files``, or in the files that the command names, and their typology."""
-    from coeval.extensions.spans.reading import Further
+    from coeval.extensions.spans.annotations import Further
     from coeval.extensions.spans.study import read_files
 
     further = Further(options.items, options.documents, options.people, options.arm)

@@ -22,12 +22,14 @@ from typing import Any
 from coeval.clock import read_time, write_time
 from coeval.datasets.tables.table_files import open_table
 from coeval.errors import InputError
-from coeval.extensions.spans.annotations import Annotation, Collection, collect
-from coeval.extensions.spans.reading import (
+from coeval.extensions.spans.annotations import (
     MOST_LINES,
+    Annotation,
+    Collection,
     Further,
     SpanFormat,
     check_columns,
+    collect,
     read_documents,
     read_number,
     read_rows,

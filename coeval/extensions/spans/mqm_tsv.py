@@ -16,8 +16,16 @@ from pathlib import Path
 
 from coeval.datasets.tables.text_tables import Dialect
 from coeval.errors import InputError
-from coeval.extensions.spans.annotations import Annotation, Collection, collect
-from coeval.extensions.spans.reading import MOST_LINES, Further, SpanFormat, check_columns, read_rows
+from coeval.extensions.spans.annotations import (
+    MOST_LINES,
+    Annotation,
+    Collection,
+    Further,
+    SpanFormat,
+    check_columns,
+    collect,
+    read_rows,
+)
 from coeval.extensions.spans.typology import Side, Span, Typology
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")

@@ -12,9 +12,8 @@ from coeval.domain import Arm, Instance, Person, Study, Task
 from coeval.errors import InputError
 from coeval.extensions.spans import esa_csv, mqm_tsv, queries
 from coeval.extensions.spans.annotation import set_typology
-from coeval.extensions.spans.annotations import MODEL, Annotation, Collection, collect
+from coeval.extensions.spans.annotations import MODEL, Annotation, Collection, Further, SpanFormat, collect
 from coeval.extensions.spans.queries import SpanDraft, SpanRun, SpanSubmission
-from coeval.extensions.spans.reading import Further, SpanFormat
 from coeval.extensions.spans.rows import arrange, match_spans
 from coeval.extensions.spans.typology import Typology, load_typology
 from coeval.store import Database

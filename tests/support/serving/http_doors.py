@@ -609,11 +609,11 @@ def setup_prefill() -> list[Door]:
                        "usecases.drafting.model_requests.suggest_decisions")),
         *(Door(name, setup("prefill", "select"))
           for name in ("usecases.drafting.jobs.list_jobs", "usecases.drafting.model_requests.list_steps",
-                       "extensions.fusion.assistant_choice.list_assistant_names")),
+                       "extensions.fusion.protocol.list_assistant_names")),
         Door("usecases.drafting.model_requests.list_steps", setup("steps-criterion", "input", put=steps, **opened)),
         Door("usecases.drafting.model_requests.save_steps", setup("save-steps", put=steps, pick=False, **opened)),
         Door("usecases.drafting.model_requests.draft_steps", setup("Draft missing steps", **opened), says=NO_MODEL),
-        Door("extensions.fusion.assistant_choice.draft_plan", setup("draft-plan", **opened), says=NO_MODEL),
+        Door("extensions.fusion.protocol.draft_plan", setup("draft-plan", **opened), says=NO_MODEL),
     ]  # fmt: skip
 
 

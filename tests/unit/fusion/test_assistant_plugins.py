@@ -13,7 +13,7 @@ import pytest
 from coeval.domain import ColumnRole, Instance, Task
 from coeval.errors import InputError
 from coeval.extensions.fusion import assistants as catalogue
-from coeval.extensions.fusion.assistant_choice import choose_assistants, score_instances
+from coeval.extensions.fusion.protocol import choose_assistants, score_instances
 
 ROOT = Path(__file__).resolve().parents[3]
 ROWS = [

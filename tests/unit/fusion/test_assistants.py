@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from coeval.domain import Instance
 from coeval.errors import InputError
-from coeval.extensions.fusion.assistant_choice import score_instances
 from coeval.extensions.fusion.assistants import (
     Assistant,
     describe_assistants,
@@ -21,6 +20,7 @@ from coeval.extensions.fusion.assistants import (
     rouge_l,
     rouge_n,
 )
+from coeval.extensions.fusion.protocol import score_instances
 
 SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")
 PART = Instance("part", "a b", "the cats sat", reference="the cat sat down")

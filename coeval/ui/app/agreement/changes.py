@@ -1,4 +1,4 @@
-"""People's changes: actions on drafted lines and moved scores."""
+"""The pages on people's work: actions on drafted lines and moved scores, and time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.actions import ACTIONS, KINDS, ActionRates, Rates
+from coeval.stats.actions import ACTIONS, KINDS, ActionRates, Rates, TimeSpent
 from coeval.stats.estimates import Estimate
 from coeval.stats.report.activity import (
     ScoreChangeSection,
@@ -17,6 +17,8 @@ from coeval.stats.report.activity import (
     behaviour_tables,
     score_change_section,
     score_change_tables,
+    time_section,
+    time_tables,
 )
 from coeval.ui.app.agreement.figures import NO_PLANTED, Figure, Get, Page, message, show_table, tile
 from coeval.ui.components import charts
@@ -28,7 +30,7 @@ NOTHING_DRAFTED = (
 )
 
 
-def build(get: Get) -> Iterator[Page]:
+def build_changes(get: Get) -> Iterator[Page]:
     moved, behaviour = get(score_change_section), get(behaviour_section)
     actions = get(actions_section, tables=("actions",))
     if not actions["overall"].n and not moved.overall.n:
@@ -120,3 +122,70 @@ def _rates_words(kind: str, rates: Rates) -> str:
         return f"{kind.capitalize()}: none."
     shares = ", ".join(f"{name} {percent(rates.shares[name], 1)}" for name in ACTIONS)
     return f"{kind.capitalize()}: {shares}, of {rates.n:,}."
+
+
+# The page on time: how long people take.
+
+
+def build_times(get: Get) -> Iterator[Page]:
+    spent = get(time_section)
+    if not spent.n_timed:
+        yield Page(
+            banner=message(
+                "Nothing was timed",
+                ("Only scores given in this app are timed; imported scores may lack times."),
+            )
+        )
+        return
+    yield Page(
+        tiles=_tiles(spent),
+        tables=[*map(show_table, time_tables(spent))],
+    )
+
+
+def seconds(value: Any) -> str:
+    """
+    >>> seconds(74.4), seconds(float("nan"))
+    ('74 s', 'undefined')
+    """
+    return plain_number(value, 0) + ("" if value != value else " s")
+
+
+def minutes(value: Any) -> str:
+    """
+    >>> minutes(8.258)
+    '8.26 min'
+    """
+    return plain_number(value) + ("" if value != value else " min")
+
+
+def _tiles(spent: TimeSpent) -> list[Node | None]:
+    sample, took = spent.minutes_per_sample, spent.seconds
+    untimed = f"{plural(spent.n_untimed, 'submission')} without a start time" if spent.n_untimed else ""
+    over = f"{plural(took.n_over_idle, 'longer span')} left out" if took.n_over_idle else ""
+    at_work = (
+        f"mean at work {seconds(took.mean_active_seconds)}, n {took.n_active:,}" if took.n_active else ""
+    )
+    return [
+        tile(
+            "Seconds per criterion",
+            took.median_seconds,
+            f"median · mean {seconds(took.mean_seconds)}",
+            show=seconds,
+            more=(f"{spent.n_timed:,} submissions timed, from opening to confirming", at_work, untimed),
+        ),
+        tile(
+            "Mean without idle time",
+            took.mean_seconds_idle_cut,
+            f"mean of spans up to {took.idle_cut_seconds / 60:.0f} min",
+            show=seconds,
+            more=(over,),
+        ),
+        tile(
+            "Minutes per instance",
+            sample.median,
+            f"median · mean {minutes(sample.mean)}",
+            show=minutes,
+            more=(f"n {sample.n:,}: all criteria of an instance by one person",),
+        ),
+    ]

@@ -12,7 +12,7 @@ from coeval.stats.basis import Basis, Choices, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames, count_submissions
 from coeval.stats.report.document import list_notes
 from coeval.stats.report.pairwise_strengths import list_compared
-from coeval.ui.app.agreement import alignment, assistance, changes, rater_agreement, systems, times
+from coeval.ui.app.agreement import alignment, assistance, changes, rater_agreement, systems
 from coeval.ui.app.agreement.figures import (
     NO_PLANTED,
     UNDEFINED,
@@ -52,10 +52,10 @@ class Section:
 
 SECTIONS = {
     "agreement": Section("Agreement", rater_agreement.build, unaided=True),
-    "changes": Section("What people changed", changes.build, NO_PLANTED),
+    "changes": Section("What people changed", changes.build_changes, NO_PLANTED),
     "model": Section("Model and people", alignment.build, NO_PLANTED),
     "systems": Section("Systems", systems.build, unaided=True),
-    "time": Section("Time", times.build),
+    "time": Section("Time", changes.build_times),
     "draft": Section("Effect of the draft", assistance.build, whole=True),
 }
 
