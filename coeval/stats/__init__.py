@@ -12,7 +12,6 @@ from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_a
 from coeval.stats.agreement.icc import icc
 from coeval.stats.estimates import Estimate, plain
 from coeval.stats.frames import StudyFrames
-from coeval.stats.judges.alternative_annotator import alt_test
 from coeval.stats.judges.closeness import median_confusion
 from coeval.stats.judges.correlation import correlations
 from coeval.stats.judges.vector_correlation import correlation_difference, williams_test

@@ -23,7 +23,6 @@ import pandas as pd
 from coeval.extensions.judge.model.equivalence import equivalence_test
 from coeval.extensions.judge.runtime.system_differences import powered_mean
 from coeval.stats import (
-    alt_test,
     correlation_difference,
     fleiss_kappa,
     gwet_ac,
@@ -42,6 +41,7 @@ from coeval.stats.report.systems import compare_pairs, systems_section
 from tests.benchmarks.parts.bridge_cells import list_bridge_cells
 from tests.benchmarks.parts.interval_cells import list_interval_cells
 from tests.benchmarks.parts.labels_cells import list_label_cells
+from tests.support.studies.alt_labels import alt_test
 from tests.support.studies.stats_frames import make_frames
 
 COVERED, ERRED = (0.92, 0.97), (0.03, 0.07)
@@ -474,7 +474,7 @@ def alt_cells(documents: int, criteria: int = 5, *, split: float = 10.0, unequal
         misses = rng.random(size) < share[document]
         people = {name: dict.fromkeys(range(size), 3.0) for name in "abc"}
         model = {k: 5.0 if miss else 3.0 for k, miss in enumerate(misses)}
-        found = alt_test(model, people, epsilon, "rmse", clusters=dict(enumerate(document.tolist())))
+        found = alt_test(model, people, epsilon, clusters=dict(enumerate(document.tolist())))
         errors = "" if split > 1 else ", errors split by document"
         items = (
             f"{documents} documents of 1-20 items"

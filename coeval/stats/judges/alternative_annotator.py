@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 import scipy
 
-from coeval.stats.clusters import parse_clusters
 from coeval.stats.estimates import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers
 
@@ -58,52 +53,6 @@ class AltTest:
     """The test behind each person's p-value: the paper's t-test, or a score test over clusters."""
 
 
-def alt_test(
-    model: Mapping[Hashable, Any],
-    people: Mapping[Hashable, Mapping[Hashable, Any]],
-    epsilon: float = 0.2,
-    score: str = "accuracy",
-    *,
-    min_items: int = MIN_ITEMS,
-    clusters: Mapping[Hashable, Hashable] | None = None,
-) -> AltTest:
-    """Leave each person out, and test whether the model agrees with the others at least as well as that person.
-
-    On every item that a person shares with another person and the model, the person and the model are scored against
-    the others. The one with the higher score wins; both win a tie. A one-sided t-test asks whether the person's rate
-    of wins exceeds the model's by less than ``epsilon``.
-
-    Parameters
-    ----------
-    model : ``{item: label}``, missing labels left out or None.
-    people : ``{person: {item: label}}``; people may share only some items.
-    epsilon : 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd (``EPSILONS``).
-    score : "accuracy" (share of the others with the same label), or "rmse" (minus the root mean squared difference
-        from the others).
-    min_items : people with fewer items are not tested.
-    clusters : ``{item: cluster}``, usually its document. The tests are then score tests that treat clusters, not
-        items, as independent. An item without an entry is a separate cluster.
-
-    Returns
-    -------
-    AltTest
-        Model labels are not rounded; rounding them would change the result.
-
-    Raises
-    ------
-    ValueError
-        If the score is unknown, or "rmse" is used for labels that are not numbers.
-
-    Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge.
-
-    >>> people = {p: {i: i % 3 for i in range(40)} for p in "abc"}
-    >>> found = alt_test({i: i % 3 for i in range(40)}, people, epsilon=0.1)
-    >>> found.winning_rate, found.advantage_probability
-    (1.0, 1.0)
-    """
-    return run_alt_test(_common_labels(model, people, clusters), epsilon, score, min_items=min_items)
-
-
 @dataclass(frozen=True, eq=False)
 class Labels:
     """Labels in long form, for items with labels from at least two people and the model.
@@ -127,9 +76,29 @@ class Labels:
         return sizes[self.item] - 1
 
 
-def run_alt_test(labels: Labels, epsilon: float, score: str, *, min_items: int = MIN_ITEMS) -> AltTest:
-    """Run ``alt_test`` on labels in long form."""
-    model_wins, person_wins = _wins(labels, score)
+def run_alt_test(labels: Labels, epsilon: float, *, min_items: int = MIN_ITEMS) -> AltTest:
+    """Leave each person out, and test whether the model agrees with the others at least as well as that person.
+
+    On every item that a person shares with another person and the model, the person and the model are scored against
+    the others, by minus the root mean squared difference. The one with the higher score wins; both win a tie. A
+    one-sided t-test asks whether the person's rate of wins exceeds the model's by less than ``epsilon``. With clusters,
+    the tests are score tests that treat clusters, not items, as independent.
+
+    Parameters
+    ----------
+    labels : not rounded, because rounding the model's labels would change the result.
+    epsilon : 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd (``EPSILONS``).
+    min_items : people with fewer items are not tested.
+
+    Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge.
+
+    >>> items = np.arange(40)
+    >>> person, item = np.repeat(np.arange(3), 40), np.tile(items, 3)
+    >>> found = run_alt_test(Labels(list("abc"), person, item, item % 3.0, items % 3.0), 0.1)
+    >>> found.winning_rate, found.advantage_probability
+    (1.0, 1.0)
+    """
+    model_wins, person_wins = _wins(labels)
     sizes = np.bincount(labels.person, minlength=len(labels.names))
     tested = np.flatnonzero(sizes >= min_items)
     reason = _reason(int((sizes > 0).sum()), len(sizes), len(tested), min_items)
@@ -139,7 +108,6 @@ def run_alt_test(labels: Labels, epsilon: float, score: str, *, min_items: int =
         passed=None,
         advantage_probability=nothing,
         epsilon=epsilon,
-        score=score,
         n_left_out=labels.items_left_out,
         n_shared=len(labels.machine),
         people_left_out=[labels.names[int(k)] for k in np.flatnonzero(sizes < min_items)],
@@ -187,55 +155,12 @@ def _reason(sharing: int, n_people: int, tested: int, min_items: int) -> str | N
     return None
 
 
-def _common_labels(
-    model: Mapping[Hashable, Any],
-    people: Mapping[Hashable, Mapping[Hashable, Any]],
-    clusters: Mapping[Hashable, Hashable] | None = None,
-) -> Labels:
-    """Return the labels of the items that at least two people and the model labelled."""
-    entries = [
-        (person, item, label)
-        for person, labels in enumerate(people.values())
-        for item, label in labels.items()
-        if not pd.isna(label)
-    ]
-    raters = Counter(item for _, item, _ in entries)
-    kept = [item for item, n in raters.items() if n > 1 and not pd.isna(model.get(item))]
-    place = {item: k for k, item in enumerate(kept)}
-    entries = [entry for entry in entries if entry[1] in place]
-    return Labels(
-        list(people),
-        np.array([person for person, _, _ in entries], dtype=np.int64),
-        np.array([place[item] for _, item, _ in entries], dtype=np.int64),
-        # a series of tuples has one dimension; an array of them would have two
-        pd.Series([label for _, _, label in entries], dtype=object).to_numpy(),
-        pd.Series([model[item] for item in kept], dtype=object).to_numpy(),
-        len(raters) - len(kept),
-        None if clusters is None else parse_clusters([clusters.get(item) for item in kept], len(kept)).code,
-    )
-
-
-def _wins(labels: Labels, score: str) -> tuple[Numbers, Numbers]:
+def _wins(labels: Labels) -> tuple[Numbers, Numbers]:
     """Return, for each label, 1 if the model scores at least as well as the person, and 1 if the person
     scores at least as well as the model.
     """
-    measures = {"accuracy": _accuracies, "rmse": _errors}
-    if score not in measures:
-        raise ValueError(f"There is no score {score!r}; choose accuracy or rmse.")
-    human, machine = measures[score](labels)
+    human, machine = _errors(labels)
     return (machine - human >= -SAME).astype(float), (human - machine >= -SAME).astype(float)
-
-
-def _accuracies(labels: Labels) -> tuple[Numbers, Numbers]:
-    """Return, for each label, the number of others who gave the same label as the person, and as the model."""
-    codes = pd.factorize(pd.Series(np.concatenate([labels.label, labels.machine]), dtype=object))[0]
-    people, machine = codes[: len(labels.label)], codes[len(labels.label) :][labels.item]
-    width = int(codes.max(initial=0)) + 1
-    votes = np.bincount(labels.item * width + people, minlength=len(labels.machine) * width)
-    return (
-        votes[labels.item * width + people] - 1.0,
-        votes[labels.item * width + machine] - (people == machine).astype(float),
-    )
 
 
 def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
@@ -244,14 +169,8 @@ def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
     The mean square and its root give the same order. With the others' sum s, sum of squares t and number m, it is
     x^2 - 2 x s / m + t / m.
     """
-    try:
-        people, machine = labels.label.astype(float), labels.machine.astype(float)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "score='rmse' needs labels that are numbers; use score='accuracy' for words."
-        ) from None
-    middle = people.mean() if len(people) else 0.0
-    people, machine = people - middle, (machine - middle)[labels.item]
+    middle = labels.label.mean() if len(labels.label) else 0.0
+    people, machine = labels.label - middle, (labels.machine - middle)[labels.item]
     sums, squares = (
         np.bincount(labels.item, part, len(labels.machine))[labels.item] - part
         for part in (people, people**2)

@@ -267,7 +267,7 @@ def _alt_test(study: StudyFrames, reference: Reference, model: pd.Series[float],
     if reference.leaned or not len(reference.scored):
         nothing = Estimate.undefined(LEANED if reference.leaned else NO_LABELS)
         return AltTest(nothing, None, nothing, epsilon, reason=nothing.reason)
-    return run_alt_test(_labels(study, reference.scored, model), epsilon, "rmse")
+    return run_alt_test(_labels(study, reference.scored, model), epsilon)
 
 
 def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -> Labels:

@@ -13,10 +13,10 @@ from scipy import special
 from coeval.extensions.facets.rasch import fit
 from coeval.extensions.facets.ruler import ERRATIC
 from coeval.extensions.labelling.chances import allot, chances_so_far, drawn_mean, places
-from coeval.stats import alt_test
 from coeval.stats.arm_contrasts import contrast_catches
 from coeval.stats.clusters import DOCUMENTS, Clusters, mean_interval
 from tests.benchmarks.parts.labels_cells import RulerDesign
+from tests.support.studies.alt_labels import alt_test
 
 Draw = Callable[[np.random.Generator], Iterator[tuple[str, float]]]
 Goal = tuple[float, float]
@@ -135,7 +135,7 @@ def few_alt_cells(documents: int, criteria: int) -> Draw:
         misses = rng.random(len(document)) < _share(rng, 0.2, 0.6, documents)[document]
         people = {name: dict.fromkeys(range(len(document)), 3.0) for name in "abc"}
         model = {k: 5.0 if miss else 3.0 for k, miss in enumerate(misses)}
-        found = alt_test(model, people, 0.2, "rmse", clusters=dict(enumerate(document.tolist())))
+        found = alt_test(model, people, 0.2, clusters=dict(enumerate(document.tolist())))
         yield f"alt-test at epsilon, {documents} documents of {criteria} items", found.p_values[0] < 0.05
 
     return draw
