@@ -66,7 +66,7 @@ def _rates(actions: pd.Series[str], times: pd.Series[int]) -> Rates:
 
 @dataclass(frozen=True)
 class ScoreChanges:
-    """The number of drafted scores that people raised, lowered and kept, and the mean of person minus draft."""
+    """Counts of drafted scores that people raised, lowered and kept, and the mean change (person minus draft)."""
 
     n: int
     raised: int

@@ -45,7 +45,7 @@ class Arms:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A measure in two arms and its difference.
+    """A measure in two arms, and the difference.
 
     ``difference`` has an interval over documents for these people, and one for similar people
     (``people_ci_low``, ``people_ci_high``). If ``within``, people are compared with themselves: only those

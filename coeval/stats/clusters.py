@@ -226,7 +226,7 @@ def effective_freedom(weights: Numbers) -> float:
 
 
 def widened(spread: dict[str, Any], freedom: float) -> dict[str, Any]:
-    """Return a jackknife interval made wider: its Student's t has only ``freedom`` degrees of freedom."""
+    """Return a jackknife interval widened to ``freedom`` degrees of freedom of Student's t."""
     few = spread["clusters"] - 1
     more = float(t_quantile(freedom) - t_quantile(few)) * spread["se"]
     return spread | {

@@ -134,7 +134,7 @@ def _packed(table: Codes) -> npt.NDArray[Any]:
 
 
 def renumbered(codes: Codes) -> tuple[Codes, Codes]:
-    """Return the distinct codes in order, and each code's position among them. It does not sort low codes."""
+    """Return the distinct codes in order, and each code's position among them, without sorting low codes."""
     seen = np.zeros(int(codes.max(initial=-1)) + 1, dtype=bool)
     seen[codes] = True
     places = np.flatnonzero(seen)

@@ -86,7 +86,7 @@ class Audit:
 
     @property
     def sentences(self) -> list[str]:
-        """Return the audit in sentences, without the biases."""
+        """Return the audit as sentences, without the biases."""
         warning = "People saw a draft when they gave these scores, so the judge looks better here than it is."
         return [warning] * self.leaned + [*tell_audit(self.criteria), str(self.cost)]
 
@@ -206,7 +206,7 @@ def can_draw() -> bool:
 def draw_by_audit(
     context: Context, person: Person, slug: str, labels: int, run: str = "", cut: float | None = None
 ) -> None:
-    """Draw outputs for people with known probabilities, which in the dev part depend on the judge's uncertainty.
+    """Draw outputs to label, with known probabilities; in the dev part, they follow the judge's uncertainty.
 
     An output's uncertainty is the standard deviation of the judge's own verdict, as a root mean square over criteria.
     Sealed outputs have equal probabilities, because a certificate counts their labels equally.

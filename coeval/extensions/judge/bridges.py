@@ -46,7 +46,7 @@ def bridge_judges(
     """Link two judges of a task to people's scale, restate the old judge's results, and store the bridge.
 
     Anchors are the open labels: people's scores of dev documents, and of sealed documents that an opening has read.
-    Documents that a judge was shown as examples are no anchors. Links start from uncalibrated scores, because a
+    Documents that were shown to a judge as examples are not anchors. Links start from uncalibrated scores, because a
     calibration was learned from the same labels.
 
     Args:

@@ -1,4 +1,4 @@
-"""Read evaluations (conclusion, score and evidence) from an answer in the form that was asked for."""
+"""Read evaluations (conclusion, score and evidence) from an answer in the requested form."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def read_evaluation(
     >>> read_evaluation("Analysis: Clear.\\n**Rating:** 4/5", (1, 5)).score
     4.0
     >>> read_evaluation("I would give it a 4.", (1, 5)).reason
-    'it is not in the form that was asked for'
+    'it is not in the requested form'
     """
     text = strip_thoughts(text)
     if not re.search(r"\w", text) or len(text) > MAX_READ:

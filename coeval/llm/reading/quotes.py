@@ -81,12 +81,12 @@ _MIN_WORDS, _MIN_DENSE = 3, 8
 def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
     """Return a line's quotations in order, with their offsets in ``output`` or else in its input ``source``.
 
-    Quotation marks are straight, curly or angled marks, CJK brackets and backticks, but no apostrophe inside a word. A
-    line without marks is itself a quotation if the output contains it word for word. Each quotation is searched
+    Quotation marks are straight, curly or angled marks, CJK brackets and backticks, but not apostrophes inside a word.
+    A line without marks is itself a quotation if the output contains it word for word. Each quotation is matched
     verbatim, then without regard to white space, case and the kind of mark or dash, then without the comma or full
-    stop before a closing mark. A quotation with an ellipsis is searched part by part. Matches that cut a word do not
-    count. A quotation that is not in the output is searched in the input, and then by alignment in the output. One
-    that is found nowhere has no offsets. Time is linear in both texts for each of at most `MAX_QUOTES` spans.
+    stop before a closing mark. A quotation with an ellipsis is matched part by part. Matches that cut a word do not
+    count. A quotation that is not in the output is looked for in the input, then by alignment in the output. A
+    quotation that is nowhere has no offsets. Time is linear in both texts for each of at most `MAX_QUOTES` spans.
 
     >>> find_quotes("It says “HELLO  world”.", "Well, hello world!")
     (Quote(text='HELLO  world', start=6, end=17, place=<QuotePlace.OUTPUT: 'output'>),)

@@ -1,4 +1,4 @@
-"""Read a score or a preference that an answer states in the form that was asked for: JSON, a labelled line, or the
+"""Read a score or a preference that an answer states in the requested form: JSON, a labelled line, or the
 value alone.
 
 Nothing here interprets sentences. An answer with several numbers, or one under another label, is not in the form.
@@ -20,7 +20,7 @@ MAX_READ = 60_000
 """Longest answer that is read, in characters. A longer one has run away and is not in the form."""
 
 EMPTY = "it contains no answer"
-NO_FORM = "it is not in the form that was asked for"
+NO_FORM = "it is not in the requested form"
 DIFFERENT = "it states different scores"
 CUT = "it ends before its score is complete"
 
@@ -87,7 +87,7 @@ def name_of(criterion: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Where a score may be: ``line`` matches a line in the form.
+    """Patterns of scores: ``line`` matches a line in the requested form.
 
     ``mention`` matches any number after a word for a score, or alone on its line, and ``further`` a line with a number
     after any label. After a score, such a line may correct it.
@@ -191,13 +191,13 @@ def _line_of(text: str, match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4)
 def folded_lines(given: str) -> frozenset[str]:
-    """Return the folded lines of the prompt and the sample. An answer that repeats one of them does not state it."""
+    """Return the folded lines of the prompt and the sample. A line that an answer copies from them is ignored."""
     return frozenset(filter(None, map(fold, given[:1_000_000].splitlines())))
 
 
 CHOICES = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
-NO_CHOICE = "it names neither A nor B nor a tie in the form that was asked for"
+NO_CHOICE = "it names neither A nor B nor a tie in the requested form"
 SEVERAL_CHOICES = "it names several preferences"
 
 _LINE = re.compile(

@@ -153,9 +153,9 @@ def _estimate(data: Ratings, statistic: Statistic, clusters: Any) -> Estimate:
 
 
 def count_ratings(data: Ratings) -> dict[str, Any]:
-    """Return the numbers on which a coefficient is based: units with two or more ratings, their ratings and people.
+    """Return the counts behind a coefficient: units with two or more ratings, their ratings and people.
 
-    ``n_units_left_out`` have one rating. Only the chance agreement of Gwet and Fleiss uses them.
+    ``n_units_left_out`` counts the units with one rating. Only the chance agreement of Gwet and Fleiss uses them.
     """
     paired = data.per_unit > 1
     return {

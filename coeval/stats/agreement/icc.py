@@ -247,7 +247,7 @@ def _one_way(sums: Sums) -> Squares:
 
 
 def raters_equations(sums: Sums) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
-    """Return which raters rated, and their C and q (see ``two_way_squares``)."""
+    """Return the mask of active raters, and their C and q (see ``two_way_squares``)."""
     there = sums.rater_sizes > NOTHING
     equations = np.diag(sums.rater_sizes[there]) - sums.shared[np.ix_(there, there)]
     return there, equations, (sums.raters - sums.expected)[there]

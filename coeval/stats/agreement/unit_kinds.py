@@ -46,7 +46,7 @@ def check_level(level: str) -> Level:
 
 @dataclass(frozen=True, eq=False)
 class UnitKinds:
-    """The kinds of some units: the scores of each kind, and how many units of each kind every cluster holds."""
+    """Kinds of units: the scores of each kind, and the number of its units in each cluster."""
 
     counts: scipy.sparse.csr_matrix
     """Kinds x scores: the number of annotators who gave a unit of the kind each score."""
@@ -191,7 +191,7 @@ Statistic = Callable[[UnitKinds, Numbers], Numbers]
 
 
 def grouped(several: Sequence[UnitKinds]) -> list[UnitKinds]:
-    """Return kinds of the same clusters, dealt into ``GROUPS`` groups if single clusters would take too long."""
+    """Return the kinds, with many clusters pooled into ``GROUPS`` random groups to save time."""
     clusters = several[0].held.shape[0]
     width = max(sum(units.counts.shape) for units in several)
     if clusters * width <= LARGE or clusters <= GROUPS:

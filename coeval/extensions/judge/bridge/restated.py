@@ -1,4 +1,4 @@
-"""Systems' means restated on a target scale, their order, and whether a link favours a system.
+"""Restate systems' means on a target scale, rank them, and test whether a link favours a system.
 
 A system's restated mean is the mean of its linked scores, plus the mean residual of its own anchors. This difference
 estimator (Särndal, Swensson and Wretman 1992, Model Assisted Survey Sampling, section 6.4) is right even if the link
@@ -438,8 +438,8 @@ def _find_enough(
 def tell_orders(bridges: Sequence[CriterionBridge]) -> tuple[CriterionBridge, ...]:
     """Return the bridges with a verdict on each pair, over all criteria.
 
-    If the order of two systems did not change, it is called flipped in at most ``EACH`` of studies, and any pair of a
-    study in at most ``FAMILY`` (Holm 1979).
+    If an order did not change, the probability of calling it flipped is at most ``EACH``. That of any such error in a
+    study is at most ``FAMILY`` (Holm 1979).
     """
     raw = [math.nan if pair.p_value is None else pair.p_value for bridge in bridges for pair in bridge.pairs]
     adjusted = iter(adjust_holm(raw))

@@ -44,7 +44,7 @@ class Point(Part):
 
 
 class Favour(Part):
-    """The linked judge minus the target on a system's anchors, minus the same on all other anchors.
+    """The mean error of a link (linked minus target) on a system's anchors, minus that on all others.
 
     ``p_value`` is adjusted over the systems of both links (Holm).
     """
@@ -115,7 +115,7 @@ class Pair(Part):
 
 
 class CriterionBridge(Part):
-    """The bridge on one criterion; ``reason`` says why there is none."""
+    """The bridge for a criterion, or the ``reason`` for its absence."""
 
     criterion: str
     design: Design

@@ -86,7 +86,7 @@ class FrozenJudge(Part):
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """Return the steps that were kept, in sentences."""
+        """Return a sentence for each step that was kept."""
         return tuple(
             f"{step.step.capitalize()}{f' by “{step.criterion}”' if step.criterion else ''}: {step.words}."
             for step in self.tried

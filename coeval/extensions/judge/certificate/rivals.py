@@ -1,4 +1,4 @@
-"""Baselines for the judge on one part's lines: constants, judges before learning, and a person."""
+"""Baselines for the judge within one part: constants, judges before learning, and a person."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def load_bridge(path: Path, judge: JudgeFile) -> Bridge:
     """Return the bridge in a file of ``judge bridge --json``.
 
     Raises:
-        InputError: the file cannot be read, is no bridge, or leads to another judge.
+        InputError: the file cannot be read, is not a bridge, or is for another judge.
     """
     try:
         bridge = Bridge.model_validate(load_json(path))
