@@ -1,8 +1,7 @@
 """Telling planted errors from drafts, and attention checks from work, by what a worker sees of them.
 
-Errors are planted in the drafts of the released study where it is there, and always in drafts made in its style; each
-is held against the same draft without it. Checks are held against work of the same person by their arms and by those
-before and after them.
+Errors are planted in the drafts of the released study; each is held against the same draft without it. Checks are
+held against work of the same person by their arms and by those before and after them.
 
 A classifier that is right in 55 of 100 pairs has an expected z of 0.1 times the root of the pairs it is tried on: 2.4
 with 600, 3.2 with 1,000, 4.5 with 2,000. A z above 2 then comes up in 67, 88 and 99 of 100 such tries, by chance alone
@@ -13,15 +12,11 @@ found with 200 pairs of any kind.
 from __future__ import annotations
 
 import random
-import re
 import statistics
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu
 
 from coeval.domain import Plan
 from coeval.rules.arms import Design
@@ -39,17 +34,7 @@ from tests.support.studies.distinguisher import (
     find_telling,
 )
 from tests.support.studies.planted_study import admit, open_planted_study
-from tests.support.studies.styled_drafts import (
-    RELEASED,
-    Work,
-    answer_several_times,
-    list_planted_scores,
-    load_released_work,
-    make_styled_work,
-    measure_tone,
-    pair_planted,
-    praise,
-)
+from tests.support.studies.released_drafts import Work, answer_several_times, load_released_work, pair_planted
 
 CHANCE_Z = 2.0
 """Hits of a classifier beyond this many standard deviations are held for more than chance."""
@@ -60,62 +45,23 @@ def tell(pairs: Sequence[Pair]) -> float:
     return statistics.median(classify(pairs, seed) for seed in range(5))
 
 
-MADE = "drafts made in its style"
-WORKS = [MADE, *(["the released study"] if RELEASED.is_dir() else [])]
+@pytest.fixture(scope="module")
+def released(shared_data: Path) -> Work:
+    return load_released_work(shared_data / "coeval_release_eli5")
 
 
-@pytest.fixture(scope="module", params=WORKS)
-def drafted(request: pytest.FixtureRequest) -> Work:
-    return make_styled_work(60, 5, 3) if request.param == MADE else load_released_work()
-
-
-PEOPLE = {"score": (5, 34), "score of several answers": (6, 24)}
-"""How many see each draft of the one and of the other, so that 600 pairs come together."""
+PEOPLE = {"score": 34, "score of several answers": 24}
+"""How many see each draft, so that 600 pairs come together."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PEOPLE)
-def test_no_form_tells_a_planted_error(drafted: Work, request: pytest.FixtureRequest, kind: str) -> None:
-    work = answer_several_times(drafted, 2) if "several" in kind else drafted
-    is_released = MADE not in request.node.name
-    pairs = pair_planted(work, PEOPLE[kind][is_released])
+def test_no_form_tells_a_planted_error(released: Work, kind: str) -> None:
+    work = answer_several_times(released, 2) if "several" in kind else released
+    pairs = pair_planted(work, PEOPLE[kind])
     assert len(pairs) >= 600
     assert find_telling(pairs) == {}
     assert tell(pairs) < CHANCE_Z
-
-
-HIGHEST_AUC = 0.60
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("slips", [0.3, 0.6])
-def test_no_praise_tells_a_planted_score(slips: float) -> None:
-    """A classifier on tone and score learns from half of the drafts, and is tried on 600 pairs or more."""
-    planted = list_planted_scores(praise(make_styled_work(60, 5, 3), 1, slips), 16)
-    said = Counter(
-        word
-        for draft, _ in planted
-        for word in re.findall("[a-z]{3,}", " ".join(row.text for row in draft.rows[:1]).casefold())
-    )
-    words = [word for word, _ in said.most_common(60)]
-    shown = np.array([measure_tone(draft, score, words) for draft, score in planted])
-    plain = np.array([measure_tone(draft, draft.score or 0, words) for draft, _ in planted])
-    held = np.array([draft.id % 2 == 0 for draft, _ in planted])
-    assert held.sum() >= 600
-    learned = np.concatenate([shown[~held], plain[~held]])
-    side = np.repeat([1.0, -1.0], [(~held).sum()] * 2)
-    spread = learned.std(axis=0) + 1e-9
-    scaled = (learned - learned.mean(axis=0)) / spread
-    weights = np.linalg.solve(scaled.T @ scaled + 20 * np.eye(len(spread)), scaled.T @ side)
-    told, guessed = (one[held] / spread @ weights for one in (shown, plain))
-    auc = mannwhitneyu(told, guessed).statistic / held.sum() ** 2
-    assert abs(auc - 0.5) <= HIGHEST_AUC - 0.5
-
-
-@pytest.mark.slow
-def test_where_praise_settles_the_score_none_is_planted() -> None:
-    """Every conclusion says what its score says, so that a score that is a point off would tell itself."""
-    assert len(list_planted_scores(praise(make_styled_work(30, 5, 3), 1, 0), 2)) <= 12
 
 
 SHARES = {"assisted": 0.6, "blind": 0.2, "first": 0.2}

@@ -58,13 +58,6 @@ def test_a_stranger_s_body_is_read_to_64_kb_and_no_further(headers: dict[str, st
     assert sender.answer == 413 and sender.taken <= STRANGER_BYTES + 4096
 
 
-@pytest.mark.slow
-def test_a_stranger_s_file_fills_no_disk(visit: Visit) -> None:
-    form = {"name": (None, "Eve"), "x": ("x", b"x" * 100_000)}
-    for path in ("/signin", "/admin/gradio_api/upload", "/gradio_api/queue/join", "/s/demo/consent"):
-        assert visit().post(path, files=form).status_code in (401, 404, 413), path
-
-
 def test_a_member_sends_a_table_but_not_100_mb(visit: Visit) -> None:
     browser = visit("Ana")
     mark = {"instance": 1, "comment": "x" * 100_000}

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,37 +83,6 @@ def test_a_flood_of_sign_ins_holds_up_nobody_s_work(server: Running, monkeypatch
             finally:
                 go_on.set()
             assert {one.result().status_code for one in sent} == {422}
-
-
-@pytest.mark.slow
-def test_the_right_password_is_answered_while_its_address_is_attacked(
-    server: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Forty strangers of the same address try the same name, and others, without end."""
-    monkeypatch.setattr(accounts, "FREE_TRIES", {"pair": 2, "address": 4, "name": 4, "browser": 2})
-    ended = threading.Event()
-    form = {"name": "Ana", "password": PASSWORD}
-
-    def attack(number: int) -> None:
-        with server.browser() as stranger:
-            while not ended.is_set():
-                name = "Ana" if number % 2 else f"n{number}"
-                with suppress(httpx.HTTPError):
-                    stranger.post("/signin", data={"name": name, "password": "wrong password"})
-                time.sleep(0.1)
-
-    with server.browser() as known, server.browser() as new, ThreadPoolExecutor(40) as strangers:
-        assert known.post("/signin", data=form).status_code == 303
-        assert known.post("/signout").status_code == 303
-        for number in range(40):
-            strangers.submit(attack, number)
-        try:
-            time.sleep(4)
-            assert known.post("/signin", data=form, timeout=30).status_code == 303, "a browser of Ana's"
-            answer = new.post("/signin", data=form, timeout=45)
-            assert answer.status_code == 303 or "try again" in answer.text, "any other browser is answered"
-        finally:
-            ended.set()
 
 
 def test_a_known_browser_guesses_no_faster_than_others(

@@ -43,12 +43,10 @@ def _table(pairs: Sequence[Pair]) -> tuple[list[str], np.ndarray, np.ndarray, np
     return [names[at] for at in differ], differences[:, differ], hangs[:, 0], hangs[:, 1]
 
 
-def classify(pairs: Sequence[Pair], seed: int = 0, folds: int = 3, strongest: int = 0) -> float:
+def classify(pairs: Sequence[Pair], seed: int = 0, folds: int = 3) -> float:
     """The z of a linear classifier's hits on pairs of which it has seen neither side.
 
-    Else it would know the sides again, and learn which they are rather than what tells them. With ``strongest`` it
-    uses the features alone that told the sides best where it learned: a rare sign is not drowned by the others, and a
-    pair without it counts for neither side.
+    Else it would know the sides again, and learn which they are rather than what tells them.
     """
     chance = np.random.default_rng(seed)
     _, differences, clusters, others = _table(pairs)
@@ -60,18 +58,10 @@ def classify(pairs: Sequence[Pair], seed: int = 0, folds: int = 3, strongest: in
     sums = np.zeros(clusters.max() + 1)
     for held in range(folds):
         learn, test = (fold != held) & (other_fold != held), (fold == held) & (other_fold == held)
-        used = _find_strongest(x[learn], flips[learn], strongest or x.shape[1])
-        weights = _fit(x[learn][:, used], flips[learn])
-        np.add.at(sums, clusters[test], np.sign(x[test][:, used] @ weights) * flips[test])
+        weights = _fit(x[learn], flips[learn])
+        np.add.at(sums, clusters[test], np.sign(x[test] @ weights) * flips[test])
     spread = math.sqrt(float((sums**2).sum()))
     return float(sums.sum()) / spread if spread else 0.0
-
-
-def _find_strongest(x: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
-    """The columns whose sign goes most with the side, by a sign test."""
-    told = np.abs((np.sign(x) * y[:, None]).sum(axis=0)) / np.sqrt(np.maximum((x != 0).sum(axis=0), 1))
-    strongest: np.ndarray = np.argsort(-told)[:n]
-    return strongest
 
 
 def _fit(x: np.ndarray, y: np.ndarray, ridge: float = 5.0) -> np.ndarray:

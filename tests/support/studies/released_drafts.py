@@ -1,4 +1,4 @@
-"""Drafts as models write them, in many forms: those of the released ELI5 study, and others in the same style.
+"""Drafts as models write them, in many forms: those of the released ELI5 study.
 
 What is planted in them is held against the same draft without it, by everything in it that can be counted: marks,
 lead-ins, signs of quotation, lengths, numbers, and how all of it goes together.
@@ -19,144 +19,19 @@ from typing import Any
 
 import pytest
 
-from coeval.domain import Criterion, Draft, EvaluationRow, ImportedDraft, Instance, Quote, RowKind, Scale
+from coeval.domain import Criterion, Draft, EvaluationRow, ImportedDraft, Instance, RowKind, Scale
 from coeval.extensions.replication.released_study import load
 from coeval.llm.protocols.by_criterion import Verdict, combine_verdicts
 from coeval.llm.reading.scores import ParsedEvaluation
 from coeval.rules import planted_errors
-from coeval.rules.planted_errors import SAMPLE, apply_planted_error, plant_score
+from coeval.rules.planted_errors import apply_planted_error, plant_score
 from tests.support.studies.distinguisher import Features, Pair
-
-RELEASED = Path(__file__).resolve().parents[4] / "shared" / "data" / "coeval_release_eli5"
-HOW_OFTEN = {1: 7, 2: 11, 3: 8, 4: 29, 5: 45}
-"""The scores of the released study, in hundredths."""
-
-CONCLUSIONS = {
-    True: (
-        "The answer satisfies the premise as it explains {about} in a simple way.",
-        "Yes, this answer is easy to follow. It gives a clear account of {about}.",
-        "The answer candidate uses relatable examples to explain {about}.",
-    ),
-    False: (
-        "The answer does not satisfy the premise, as {about} is left unclear.",
-        "This answer lacks what a child would need to understand {about}.",
-        "While the answer mentions {about}, it does not explain it in simple words.",
-    ),
-}
-SCORE_LINES = (
-    "I would assign a score of {} to this answer based on the premise.",
-    "I would assign a score of {} to this answer as it is clear and concise.",
-    "I would assign a score of {} out of 5, as it could be simpler for a younger audience.",
-    "Score: {}",
-    "Score: {} out of 5.",
-    "I would give this answer a {}/5.",
-)
-COMMENTS = {
-    True: (
-        "This sentence explains {about} in a way that a child can understand.",
-        "This sentence uses simple language to say what {about} is.",
-        "This shows how {about} works, in few words.",
-        "this is a relatable example of {about}",
-        "This analogy makes {about} easy to grasp, and it is close to what a child knows from home.",
-        "This is a factually correct statement.",
-    ),
-    False: (
-        "This sentence assumes prior knowledge of {about} and may be hard to follow.",
-        "This sentence uses technical terms for {about} that a child may not know.",
-        "this does not say what {about} is",
-        "This statement about {about} is not correct, and it leaves out what matters most to the person who asked.",
-        "This may not be clear to a child.",
-    ),
-}
-PRAISE: Mapping[int, Sequence[str]] = {
-    5: ("The answer is excellent and explains {about} perfectly.", "An outstanding account of {about}."),
-    4: ("The answer is good and clear about {about}.", "A solid and helpful account of {about}."),
-    3: ("The answer is adequate.", "A fair account of {about}, with gaps."),
-    2: ("The answer is weak and confusing.", "A limited and rather unclear account of {about}."),
-    1: ("The answer is poor and wrong.", "A useless and terrible account of {about}."),
-}
-"""Conclusions that praise as much as a score does."""
-LEAD_INS = ("Evidence: ", "Evidence to support the conclusion includes: ", "")
-LINKS = (" - ", " ", " – ")
-SIGNS = (('"', '"'), ("“", "”"))
-
-
-def _word(chance: random.Random) -> str:
-    return "".join(
-        chance.choice("bcdfglmnprst") + chance.choice("aeiou") for _ in range(chance.randint(2, 4))
-    )
-
 
 Work = tuple[list[Instance], list[Draft]]
 """Instances and their drafts, by one criterion each."""
 
 
-def make_styled_work(n_documents: int, n_criteria: int, seed: int) -> Work:
-    """Drafts of four systems on each document by each criterion, in as many forms as those of a real run."""
-    chance = random.Random(seed)
-    instances, drafts = [], []
-    for document in range(n_documents):
-        about = [f"{_word(chance)} {_word(chance)}" for _ in range(4)]
-        for system in range(4):
-            text = ". ".join(
-                f"The {chance.choice(about)} {_word(chance)} {_word(chance)} the {_word(chance)}"
-                for _ in range(6)
-            )
-            number = 4 * document + system + 1
-            instances.append(
-                Instance(
-                    f"q{number}", f"Why {about[0]}?", f"{text}.", f"d{document}", f"s{system}", id=number
-                )
-            )
-            drafts += [
-                _make_draft(chance, instances[-1], about, criterion) for criterion in range(1, n_criteria + 1)
-            ]
-    return instances, [_numbered(draft, number) for number, draft in enumerate(drafts, 1)]
-
-
-def _make_draft(chance: random.Random, instance: Instance, about: Sequence[str], criterion: int) -> Draft:
-    score = chance.choices(list(HOW_OFTEN), list(HOW_OFTEN.values()))[0]
-    good = score + chance.choice((-1, 0, 0, 1)) >= 3
-    numbered = chance.random() < 0.8
-    conclusion = chance.choice(CONCLUSIONS[good]).format(about=chance.choice(about))
-    if chance.random() < 0.08:
-        conclusion += chance.choice(
-            (f" So it deserves a {score}.", f" I see {_NAMES[score]} out of five here.")
-        )
-    said = chance.choice(SCORE_LINES).format(score)
-    rows = [
-        EvaluationRow(RowKind.CONCLUSION, f"1. {conclusion}" if numbered else conclusion),
-        EvaluationRow(RowKind.SCORE, f"2. {said}" if numbered else said),
-    ]
-    comments, link, signs = chance.random() < 0.6, chance.choice(LINKS), chance.choice(SIGNS)
-    inline, n_lines = chance.random() < 0.3, chance.choice((1, 2, 3, 3, 4))
-    kept = chance.sample(COMMENTS[good], 3)
-    for at in range(1 if inline else n_lines):
-        sentences = instance.output.split(". ")
-        quoted = sentences[(at + criterion) % len(sentences)].rstrip(".")
-        start = instance.output.find(quoted)
-        head = (
-            f"3. {chance.choice(LEAD_INS)}"
-            if inline
-            else chance.choice(("- ", "- ", "* "))
-            if at == 0
-            else rows[-1].text[:2]
-        )
-        if comments and chance.random() < 0.15:
-            rows.append(EvaluationRow(RowKind.EVIDENCE, head + _comment(chance, kept, about)))
-            continue
-        text = f"{head}{signs[0]}{quoted}{signs[1]}"
-        if comments:
-            text += link + _comment(chance, kept, about)
-        rows.append(EvaluationRow(RowKind.EVIDENCE, text, (Quote(quoted, start, start + len(quoted)),)))
-    return Draft(instance.id, criterion, float(score), tuple(rows))
-
-
 _NAMES = ("", "one", "two", "three", "four", "five")
-
-
-def _comment(chance: random.Random, kept: Sequence[str], about: Sequence[str]) -> str:
-    return chance.choice(kept).format(about=chance.choice(about))
 
 
 def _numbered(draft: Draft, number: int) -> Draft:
@@ -164,9 +39,9 @@ def _numbered(draft: Draft, number: int) -> Draft:
     return replace(draft, id=number, rows=tuple(rows))
 
 
-def load_released_work() -> Work:
-    """The instances and drafts of the released ELI5 study."""
-    study = load(RELEASED, "eli5")
+def load_released_work(folder: Path) -> Work:
+    """Return the instances and drafts of the released ELI5 study."""
+    study = load(folder, "eli5")
     instances = [replace(one, id=number) for number, one in enumerate(study.instances, 1)]
     ids = {one.external_id: one.id for one in instances}
     criteria = {one.text: number for number, one in enumerate(study.criteria, 1)}
@@ -184,49 +59,6 @@ def answer_several_times(work: Work, seed: int, times: int = 4) -> Work:
     chance = random.Random(seed)
     instances, drafts = work
     return instances, [_combine(chance, draft, instances[draft.instance - 1], times) for draft in drafts]
-
-
-def praise(work: Work, seed: int, slips: float) -> Work:
-    """The same drafts, with conclusions that praise as their scores do; this share is a point off."""
-    chance = random.Random(seed)
-
-    def conclude(draft: Draft, row: EvaluationRow) -> EvaluationRow:
-        assert draft.score is not None
-        off = chance.choice((-1, 1)) if chance.random() < slips else 0
-        said = chance.choice(PRAISE[min(5, max(1, int(draft.score) + off))])
-        return replace(row, text=said.format(about=_word(chance)))
-
-    instances, drafts = work
-    return instances, [
-        replace(
-            draft,
-            rows=tuple(conclude(draft, row) if row.kind is RowKind.CONCLUSION else row for row in draft.rows),
-        )
-        for draft in drafts
-    ]
-
-
-def list_planted_scores(work: Work, people: int, size: int = SAMPLE) -> list[tuple[Draft, float]]:
-    """Each draft in which somebody would see a planted score, with that score."""
-    chance, by_criterion = random.Random(7), dict[int, list[Draft]]()
-    for draft in work[1]:
-        by_criterion.setdefault(draft.criterion, []).append(draft)
-    planted = []
-    with learn_once():
-        for draft in work[1]:
-            others = [other for other in by_criterion[draft.criterion] if other.id != draft.id]
-            run = chance.sample(others, min(size, len(others)))
-            errors = (plant_score("seed", person, draft, Scale(), run) for person in range(people))
-            planted += [(draft, error.score) for error in errors if error]
-    return planted
-
-
-def measure_tone(draft: Draft, score: float, words: Sequence[str]) -> list[float]:
-    """What a reader of the conclusion and the score can weigh: each word, and how it goes with the score."""
-    text = " ".join(row.text for row in draft.rows if row.kind is RowKind.CONCLUSION).casefold()
-    said = [float(word in text) for word in words]
-    away = score - 3
-    return [away, away**2, *said, *(one * away for one in said), *(one * away**2 for one in said)]
 
 
 def _combine(chance: random.Random, draft: Draft, instance: Instance, times: int) -> Draft:
