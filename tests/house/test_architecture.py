@@ -16,7 +16,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "coeval").rglob("*.py"))
-TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 FLOORS = (
     ("domain", "errors", "clock", "folded_text", "safe_csv", "settings", "language", "extending"),
@@ -150,25 +149,6 @@ def test_rooms_of_a_folder_do_not_import_in_circles() -> None:
     # a package's own __init__ may gather its rooms
     found = {package or "coeval": circles(package) for package in packages}
     wrong = [f"{package}: {' -> '.join(circle)}" for package, circle in found.items() if circle]
-    assert not wrong, "\n".join(wrong)
-
-
-def is_module(name: str) -> bool:
-    path = ROOT / name.replace(".", "/")
-    return path.is_dir() or path.with_suffix(".py").is_file()
-
-
-@pytest.mark.slow
-def test_every_import_of_ours_names_a_module_that_is_there() -> None:
-    """What is only imported in a test that seldom runs would go unnoticed after a move."""
-    wrong = [
-        f"{name_of(path)} imports {name}"
-        for path in (*FILES, *TESTS)
-        for name in imports(path)
-        if name.split(".")[0] in ("coeval", "tests")
-        and not is_module(name)
-        and not is_module(name.rpartition(".")[0])
-    ]
     assert not wrong, "\n".join(wrong)
 
 
