@@ -1,4 +1,4 @@
-"""The answer: which level a whole interval reaches, how the sentence says it, and how rarely it says too much."""
+"""The answer: which level a whole interval reaches, and how the sentence says it."""
 
 from __future__ import annotations
 
@@ -120,6 +120,3 @@ def test_the_report_has_the_answer_of_its_own_headline() -> None:
     assert report["answer"]["alpha"] == report["agreement"]["headline"]["value"] == found.alpha
     assert found.measured == "measured without the draft"
     assert answer_section(make_frames(rows[:10])).level in ("too few", "undefined")
-
-
-# How rarely the answer says too much: studies whose true alpha is exactly at a threshold.

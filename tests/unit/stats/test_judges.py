@@ -22,10 +22,6 @@ from coeval.stats.clusters import Clusters, fisher_interval
 from coeval.stats.judges.alternative_annotator import _p_value as p_value_of
 from tests.support.studies.alt_labels import alt_test
 
-law = settings(deadline=None, max_examples=60)
-scores = st.lists(st.integers(1, 5).map(float), min_size=4, max_size=30)
-
-
 # --- correlations -----------------------------------------------------------------------------------------
 
 
@@ -66,26 +62,6 @@ def test_system_level_speaks_of_as_many_documents() -> None:
     assert found.details["interval_kind"] == "bootstrap over units, t, of as many units"
 
 
-@law
-@given(st.integers(0, 10_000), st.integers(2, 40))
-def test_document_level_is_the_mean_of_scipys_correlations(seed: int, size: int) -> None:
-    rng = np.random.default_rng(seed)
-    human, model = rng.integers(1, 4, size).astype(float), rng.integers(1, 4, size).astype(float)
-    document = rng.integers(0, 5, size)
-    found = correlations(human, model, document).document
-    tests = {
-        "pearson": scipy_stats.pearsonr,
-        "spearman": scipy_stats.spearmanr,
-        "kendall": scipy_stats.kendalltau,
-    }
-    groups = [(human[document == d], model[document == d]) for d in np.unique(document)]
-    varying = [(h, m) for h, m in groups if np.ptp(h) > 0 and np.ptp(m) > 0]
-    assert (found.groups_used, found.n_groups) == (len(varying), len(groups))
-    for name, test in tests.items():
-        wanted = np.mean([test(h, m).statistic for h, m in varying]) if varying else np.nan
-        assert np.isclose(getattr(found, name), wanted, equal_nan=True), name
-
-
 def test_missing_scores_are_left_out_pairwise() -> None:
     found = correlations([1, 2, 3, 4, None], [1, 3, None, 4, 5], system=["a", "b", "c", "d", "e"])
     assert found.dataset.n == 3 and found.system.n_groups == 3
@@ -123,9 +99,6 @@ def test_the_difference_of_two_correlations_sees_a_clear_difference_and_no_diffe
     assert found.ci_low > 0 and found.p_value < 0.01
     assert found == pytest.approx(np.corrcoef(human, good)[0, 1] - np.corrcoef(human, bad)[0, 1])
     assert correlation_difference(human, bad, bad, Clusters(np.arange(150))) == 0
-
-
-# --- closeness --------------------------------------------------------------------------------------------
 
 
 # --- the alternative annotator test -----------------------------------------------------------------------

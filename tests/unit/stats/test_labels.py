@@ -66,12 +66,6 @@ def test_scores_from_before_there_was_a_draft_are_labels_that_no_draft_led() -> 
     assert (choose_labels(mixed_in).kind, choose_labels(mixed_in).leaned) == ("assisted", True)
 
 
-def test_a_person_counts_once_for_a_unit() -> None:
-    """Even where the same person's work stands in two arms, which the store never gives."""
-    twice = make_frames([one("ann", "x", "blind", 2.0), one("ann", "x", "first", 3.0, first_score=1.0)])
-    assert len(choose_labels(twice).scored) == 1
-
-
 def test_a_final_score_of_the_arm_first_is_no_label() -> None:
     study = make_frames([one("cy", "x", "first", 3.0), one("dee", "x", "blind", 2.0)])
     assert list(choose_labels(study).scored["annotator"]) == ["dee"]

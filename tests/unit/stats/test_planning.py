@@ -86,21 +86,6 @@ def test_a_plan_from_few_documents_says_first_that_it_is_early() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("arms", "told"),
-    [
-        (["assisted", "blind"], "Alpha uses blind scores; differences between systems use all scores"),
-        (["assisted"], "Alpha and differences between systems use all scores"),
-    ],
-)
-def test_a_plan_says_which_scores_its_numbers_come_from(arms: list[str], told: str) -> None:
-    study = simulate_frames()
-    pilot = pilot_of(
-        replace(study, scores=study.scores[study.scores["arm"].isin(arms)].reset_index(drop=True))
-    )
-    assert any(line.startswith(told) for line in tell_plan(plan_study(pilot, Wanted())))
-
-
 @pytest.mark.slow
 def test_looking_after_every_document_errs_as_rarely_as_promised() -> None:
     rates = {cell: rate for cell, (rate, _) in simulate(stopping_cells(40), 60).items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from scipy import stats as scipy_stats
 
 from coeval.stats import icc
 from coeval.stats.agreement.icc import FORMS
-from coeval.stats.rating_matrix import parse_ratings
 
 JUDGES = np.array(
     [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]], dtype=float
@@ -82,18 +80,3 @@ def test_people_who_differ_by_the_same_everywhere_did_not_all_rate_the_same() ->
     found = icc([[1, 1], [2, 2]])
     assert found["ICC(1,1)"] == -1
     assert (found["ICC(2,1)"], found["ICC(2,k)"]) == (0, 0)
-
-
-@pytest.mark.slow
-def test_leaving_out_groups_of_units_needs_room_for_one_group_at_a_time() -> None:
-    """What each two of 200 raters share is 0.3 MB; of all 50 groups at once it would be 16 MB."""
-    draw = np.random.default_rng(8)
-    table = np.full((200, 400), np.nan)
-    for unit in range(400):
-        table[draw.choice(200, 4, replace=False), unit] = draw.integers(1, 6, 4)
-    ratings = parse_ratings(table)
-    tracemalloc.start()
-    forms = icc(ratings, clusters=np.arange(400) % 50)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert forms["ICC(2,1)"].n_annotators == 200 and peak < 8e6
