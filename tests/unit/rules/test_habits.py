@@ -22,26 +22,6 @@ def test_figures() -> None:
     assert (ana.n_planted, ana.caught, ana.questions) == (0, None, ())
 
 
-def test_one_who_reads_is_asked_nothing() -> None:
-    saves = [save for _ in range(20) for save in (*kept(5), *changed(1))]
-    assert find_habits(in_columns(saves))[0].questions == ()
-
-
-def test_streaks_haste_bulk_and_misses_are_asked_about() -> None:
-    quick = [*kept(20, "Ben", 4, bulk=True), *kept(4, "Ben", 4, bulk=True, caught=False)]
-    slow = [save for _ in range(20) for save in (*kept(1, "Ana", 40), *changed(1, "Ana", 40))]
-    ana, ben = find_habits(in_columns([*quick, *slow]))
-    assert ana.questions == ()
-    # the median of 24 times 4 s and 40 times 40 s is 40 s; 4 is under a third of it
-    assert [question.split("?")[0][:34] for question in ben.questions] == [
-        "Ben kept every line of 24 evaluati",
-        "Ben takes 4 s for a criterion; eve",
-        "Ben approved the rest at once in 1",
-        "Ben noticed 0% of 4 drafts that we",
-    ]
-    assert all(question.endswith("?") for question in ben.questions)
-
-
 def test_order_of_names_and_of_saves() -> None:
     mixed = [save for pair in zip(kept(4, "Ben"), changed(4, "Ana"), strict=True) for save in pair]
     ana, ben = find_habits(in_columns(mixed))

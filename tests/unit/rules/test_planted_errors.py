@@ -207,11 +207,6 @@ def test_another_draft_is_shown_as_it_is() -> None:
     assert apply_planted_error(DRAFT, None) == DRAFT
 
 
-@given(st.integers(1, 1_000), st.integers(1, 50))
-def test_the_search_begins_somewhere_in_the_task(size: int, person: int) -> None:
-    assert 1 <= draw_place("seed", person, 1, 1, size) <= size
-
-
 def test_a_seed_draws_tomorrow_what_it_drew_today() -> None:
     """A study under way is not drawn anew by another version: these are the draws of the first."""
     people = range(1, 31)
@@ -227,16 +222,6 @@ def test_a_seed_draws_tomorrow_what_it_drew_today() -> None:
     assert shown({3: 20, 4: 8, 5: 20}) == "353333355533555533333535355335"
     # half as common as the draft's own 4: every other 3 is shown, and all the 5s
     assert shown({3: 10, 4: 18, 5: 20}) == "353-3335553-5555-3---5-5-55335"
-
-
-def test_a_planted_score_names_its_draft() -> None:
-    for common in ({3.0: 1, 5.0: 1}, EVEN | {4.0: 6}):
-        draft, run = with_score(4.0, "4"), scored(common)
-        shown = [plant_score("seed", person, draft, Scale(), run) for person in range(30)]
-        assert {one.score for one in shown if one} == {3.0, 5.0}
-        assert all(one == PlantedError(5, one.score) for one in shown if one)
-        assert all(shown)
-        assert not any(plant_score("seed", person, draft, Scale(), []) for person in range(30))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
@@ -173,28 +171,3 @@ def test_what_is_undecided_or_no_criterion_is_said() -> None:
         undecided.to_decisions()
     with pytest.raises(ValidationError):
         parse_ballot([ROW], [CRITERION | {"kind": "evidence"}])
-
-
-texts = st.text(max_size=40).filter(lambda text: "\x00" not in text)
-rows = st.lists(
-    st.fixed_dictionaries(
-        {
-            "id": st.integers(1, 2**53 - 1),
-            "action": st.sampled_from(["approve", "delete", "revise"]),
-            "reason": texts,
-            "new_text": texts,
-        }
-    ),
-    max_size=6,
-)
-
-
-@settings(deadline=None)
-@given(rows)
-def test_nothing_sent_is_changed_on_the_way(sent: list[dict[str, Any]]) -> None:
-    votes = parse_ballot(sent).to_votes()
-    fields = ("id", "action", "reason", "new_text")
-    got = [
-        dict(zip(fields, (one.proposal, one.action, one.reason, one.new_text), strict=True)) for one in votes
-    ]
-    assert got == sent
