@@ -17,7 +17,7 @@ from coeval.errors import InputError, ModelError
 from coeval.llm.client.client import Client
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.prompting.template_files import JudgeOptions
-from coeval.llm.protocols.decision import Distribution, build_question, read_decision
+from coeval.llm.protocols.decision import build_question, read_decision
 from coeval.llm.protocols.protocol import Brief, build_protocol
 from coeval.settings import Settings
 from tests.support.models.openai_stub import Reply, Stub, start_stub
@@ -105,14 +105,6 @@ def test_tokens_are_counted_at_both_kinds_of_endpoint() -> None:
     answer = parse_completion(systemone({"type": "noul", "noul": 1}))
     assert (answer.prompt_tokens, answer.completion_tokens, answer.finish_reason) == (120, 0, "stop")
     assert parse_completion(openai({"type": "predicate", "name": "c1", "probability": 1})).cached_tokens == 64
-
-
-def test_confidence_is_that_of_the_servers() -> None:
-    assert Distribution(SCALE, (0.1, 0.1, 0.8)).confidence == pytest.approx(
-        0.55
-    )  # 1 - (.1 x 2 + .1) / (2 / 3)
-    assert Distribution(SCALE, (0, 1, 0)).confidence == 1
-    assert Distribution(SCALE, (0.5, 0, 0.5)).confidence == 0
 
 
 def test_the_kind_of_question_follows_the_scale() -> None:

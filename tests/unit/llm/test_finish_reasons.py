@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from coeval.domain import Criterion, Guide, Instance, Scale, Task
+from coeval.domain import Criterion, Instance, Scale, Task
 from coeval.errors import UnreadableAnswerError
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.prompting.template_files import JudgeOptions
@@ -88,20 +88,6 @@ def test_a_declined_answer_proposes_nothing(finish: str) -> None:
             asyncio.run(draft(ask))
 
 
-def test_the_reason_names_how_the_answer_ended() -> None:
-    said = {
-        "length": "cut off at the token limit. Allow more tokens",
-        "LENGTH": "cut off at the token limit. Allow more tokens",
-        "max_tokens": "cut off at the token limit. Allow more tokens",
-        "content_filter": "the model declined to answer",
-        "": "gave no finish reason",
-        "abort": "the finish reason “abort”",
-    }
-    for finish, words in said.items():
-        (draft,) = judged("Score: 1", finish, "score-only", CRITERIA[:1]).drafts.values()
-        assert words in draft.reason
-
-
 def test_of_several_criteria_those_that_were_complete_are_kept() -> None:
     entries = [{"criterion": n, "conclusion": "So.", "score": 4, "evidence": []} for n in (1, 2)]
     text = json.dumps({"evaluations": entries})[:-20]
@@ -120,16 +106,6 @@ def test_a_server_that_repeats_the_prompt_scores_nothing(protocol: str) -> None:
     prompt = ask.words()
     assert scores(judged(prompt, "stop", protocol, CRITERIA[:1])) == [None]
     assert scores(judged(f"{prompt}\n\nRating: 7", "stop", protocol, CRITERIA[:1])) == [7]
-
-
-def test_an_example_in_the_guide_is_no_verdict_where_a_server_repeats_it() -> None:
-    guide = Guide(examples="A text that wanders about like a lost dog: I would rate it a 2.")
-    criterion = Criterion("The answer is easy to follow.", guide=guide)
-    ask = FakeAsk("", "")
-    asyncio.run(judge_all(ask, TASK, [criterion], INSTANCE, JudgeOptions("m", "free-text", samples=1)))
-    assert guide.examples in ask.words()
-    assert scores(judged(ask.words(), "stop", "free-text", [criterion])) == [None]
-    assert scores(judged(f"{ask.words()}\nScore: 4", "stop", "free-text", [criterion])) == [4]
 
 
 def body(text: str = "Score: 4", **choice: object) -> str:

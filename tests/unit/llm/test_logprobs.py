@@ -57,13 +57,6 @@ def test_the_scores_token_is_the_one_that_the_reading_follows(before: str) -> No
     assert found is not None and found.score == pytest.approx(11 / 3)
 
 
-def test_the_score_may_stand_before_words_with_the_same_number() -> None:
-    found = expected(
-        token("Score: "), token("4", CHANCES), token("\nThere are "), token("4"), token(" parts.")
-    )
-    assert found is not None and found.score == pytest.approx(11 / 3)
-
-
 def test_the_highest_step_is_exchanged_for_another_one() -> None:
     found = expected(token("Score: "), token("5", {"5": 0.75, "1": 0.25}))
     assert found is not None and found.score == pytest.approx(4)

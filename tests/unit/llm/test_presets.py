@@ -1,10 +1,8 @@
-"""Presets: what they set, what they ask, and that the help says so."""
+"""Presets: what they set, and what they ask."""
 
 from __future__ import annotations
 
-import html
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -14,7 +12,6 @@ from coeval.llm.prompting.presets import PRESETS, get_preset
 from coeval.llm.prompting.template_files import JudgeOptions, find_templates, list_wordings, load_template
 from coeval.llm.proposals import render_criteria_request
 from coeval.llm.protocols.protocol import Brief, Item, build_protocol, list_protocols
-from coeval.ui.server.plain_pages import render_help
 from coeval.usecases.drafting.run_settings import RunSettings
 
 TASK = Task("news", "News", "Summarise the article.", "Article", "Summary")
@@ -82,15 +79,6 @@ def test_wordings_are_templates_of_protocols_and_found_by_name(tmp_path: object)
         find_templates("/nowhere")
 
 
-def test_the_help_tells_of_every_preset_its_source_its_settings_and_its_differences() -> None:
-    page = html.unescape(bytes(render_help("judges").body).decode())
-    for preset in PRESETS.values():
-        assert preset.facts and preset.differences and f"--preset {preset.name}<" in page
-        for line in (preset.source, *preset.facts, *preset.differences):
-            assert line in page
-    assert "Groundedness" in page and "{presets}" not in page
-
-
 def test_the_paper_asks_for_criteria_without_a_number_and_our_own_wording_with_one() -> None:
     asked = dict(get_preset("coeval-paper").ideation)
     folder = find_templates(str(asked.pop("templates")))
@@ -103,19 +91,3 @@ def test_the_paper_asks_for_criteria_without_a_number_and_our_own_wording_with_o
     assert "Propose 3 criteria" in own.messages[0].content
     most = [one.schema["properties"]["criteria"]["maxItems"] for one in (request, own)]  # type: ignore[index]
     assert most == [30, 3]
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("assistant", ("help", "courteous", "honest", "feelings", "exactly is wanted", "know everything")),
-        (
-            "evaluator",
-            ("careful", "profession", "paid", "strictly to its instructions", "as well as you can"),
-        ),
-    ],
-)
-def test_a_persona_comes_before_the_task_in_the_same_message(name: str, words: tuple[str, ...]) -> None:
-    text = question(replace(settings("closer-look"), persona=name), get_preset("closer-look").criteria[0])
-    before = text.partition("Summarise the article.")[0]
-    assert all(word in before for word in words)

@@ -32,7 +32,6 @@ from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.proposals import draft_criteria, draft_steps
 from coeval.llm.protocols import protocol as registry
 from coeval.llm.protocols.by_criterion import ByCriterion, Form
-from coeval.llm.protocols.ladder import expected_score
 from tests.support.models.fake_ask import FakeAsk
 from tests.support.models.single_judgment import judge, judge_all
 
@@ -230,11 +229,6 @@ def test_without_log_probabilities_the_expected_score_is_not_replaced_silently()
     assert draft.reason.startswith("The model answered 4, but the expected score was asked for")
     split = Answer("2.5", "stop", logprobs=tokens("2", ".", "5", top=TOP))
     assert judged(FakeAsk(split), "score-only", logprobs=True).score is None
-
-
-def test_a_step_of_no_single_token_has_no_expected_score() -> None:
-    probs = tokens("1", "0", top=TOP)
-    assert expected_score(probs, Scale(1, 10), lambda text: float(text)) is None
 
 
 def test_criteria_come_from_one_answer_and_a_repeated_wording_counts_once() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -165,13 +164,6 @@ def test_time_out() -> None:
     with start_stub(lambda body: GOOD) as stub:
         error = fail(stub, Reply(hang=True), timeout=0.2)
     assert error.kind is Failure.TIMED_OUT and "0.2 seconds" in str(error) and error.retryable
-
-
-def test_the_remedy_of_a_time_out_fits_the_request() -> None:
-    with start_stub(latency=5) as stub:
-        for limit, remedy in ((None, "limit the answer's length"), (50, "raise COEVAL_TIMEOUT")):
-            with pytest.raises(CallError, match=remedy):
-                ask(stub, replace(QUESTION, max_tokens=limit), timeout=0.2)
 
 
 def test_a_slow_drip_does_not_outlast_the_time_out() -> None:

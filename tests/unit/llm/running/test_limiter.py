@@ -86,22 +86,6 @@ def test_places_are_handed_over_in_order_and_survive_cancelled_waits() -> None:
     assert asyncio.run(go()) == [0, 1, 2, 5, 6, 7, 8]
 
 
-def test_a_capacity_that_the_endpoint_keeps_to_itself_is_found() -> None:
-    """The stub serves 4 at once and refuses the rest with 429: all 60 questions are answered in the end."""
-    patience = Patience(retries=30, first=0.02, longest=0.1)
-
-    async def go(url: str) -> Runner:
-        client = Client(Settings(base_url=url, timeout=5))
-        async with Runner(client, MemoryLedger(), concurrency=16, patience=patience) as runner:
-            await asyncio.gather(*(runner.ask(question(n)) for n in range(60)))
-        return runner
-
-    with start_stub(lambda body: "4", latency=0.02, capacity=4) as stub:
-        runner = asyncio.run(go(stub.url))
-    assert stub.paid == 60 and runner.usage.calls == 60
-    assert runner.limiter.limit < 16 and stub.received > 60
-
-
 # --- commits
 
 
