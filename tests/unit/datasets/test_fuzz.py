@@ -116,15 +116,3 @@ def test_what_was_written_as_csv_is_read_back(tmp_path: Path, rows: list[tuple[s
     assert [(one.input, one.output) for one in study.instances] == rows
     documents = {(one.input.strip(), one.document) for one in study.instances}
     assert len(documents) == len({one.input.strip() for one in study.instances})
-
-
-@fuzz
-@given(rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=5))
-def test_csv_and_jsonl_of_the_same_rows_are_the_same_study(
-    tmp_path: Path, rows: list[tuple[str, str]]
-) -> None:
-    with (tmp_path / "a.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("input", "output"), *rows])
-    lines = (json.dumps({"input": one, "output": other}) for one, other in rows)
-    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert load_study(tmp_path / "a.csv", slug="t") == load_study(tmp_path / "a.jsonl", slug="t")

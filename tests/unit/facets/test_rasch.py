@@ -13,7 +13,6 @@ from scipy import integrate, special
 from coeval.extensions.facets.rasch import (
     FacetScores,
     Model,
-    find_components,
     fit,
 )
 from coeval.extensions.facets.ruler import FitRuler, tell_ruler
@@ -111,11 +110,6 @@ def test_planted_severities_are_found() -> None:
     infit, outfit = found.fit_of(found.model.rater, len(severity))
     assert infit == pytest.approx(np.ones(len(severity)), abs=0.12)
     assert outfit == pytest.approx(np.ones(len(severity)), abs=0.15)
-
-
-def test_components_are_found_over_chains() -> None:
-    raters, instances = np.array([0, 0, 1, 2, 3, 4]), np.array([0, 1, 1, 2, 2, 9])
-    assert find_components(raters, instances).tolist() == [0, 0, 0, 1, 1, 2]
 
 
 def make_study(careless: bool = False, drift: float = 0.0, apart: bool = False) -> object:

@@ -20,8 +20,6 @@ from tests.benchmarks.coverage import met, simulate
 from tests.benchmarks.parts.bridge_cells import (
     Bridged,
     bridge_study,
-    find_truth,
-    find_wrong,
     list_bridge_cells,
 )
 from tests.support.studies.gate_simulation import JUDGE
@@ -124,14 +122,6 @@ def test_bridge_cells_reach_their_goals_quickly(
         assert met(rate, min(n, 80), goal), (cell, rate)
 
 
-@pytest.mark.slow
-def test_a_pair_is_rarely_called_flipped_wrongly() -> None:
-    design = Bridged(100, 20, (3.0,) * 6)
-    truth, rng = find_truth(design), np.random.default_rng(6)
-    wrong = [find_wrong(*bridge_study(design, rng), truth) for _ in range(40)]
-    assert np.mean(wrong) <= 0.05 and np.mean([any(each) for each in wrong]) <= 0.2
-
-
 def make_bridge(design: Bridged, rng: np.random.Generator, new: str = "new") -> Bridge:
     found, _ = bridge_study(design, rng)
     named = found.model_copy(update={"criterion": JUDGE.criteria[0].text})
@@ -184,17 +174,3 @@ def test_three_systems_are_enough_for_a_verdict_across_a_bridge() -> None:
     (line,) = hold_gate(table, JUDGE, Terms("new", "old", -0.1), bridge).lines
     t = (line.difference.value + 0.1) / line.difference.se
     assert line.outcome is Outcome.HELD and stdtr(2, -t) > 0.05, str(line)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("centres", [(2.6, 2.8, 3.0, 3.2, 3.4), (2.7, 3.0, 3.3)])
-def test_at_the_margin_the_gate_across_a_bridge_rarely_errs(centres: tuple[float, ...]) -> None:
-    """Both systems are alike and the margin is 0: either verdict is wrong in at most 5% of cases."""
-    design, rng = Bridged(120, 40, centres), np.random.default_rng(10)
-    outcomes = []
-    for _ in range(60):
-        bridge = make_bridge(design, rng)
-        table = join_across(*draw_across(design, rng, 0.0), bridge)
-        outcomes.append(hold_gate(table, JUDGE, Terms("new", "old", 0.0), bridge).outcome)
-    for wrong in (Outcome.HELD, Outcome.REGRESSION):
-        assert outcomes.count(wrong) <= 7, outcomes

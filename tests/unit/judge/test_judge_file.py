@@ -139,10 +139,6 @@ HOSTILE = {
     ),
     "no version": (changed(lambda v: v.pop("version")), "has version None"),
     "a key twice": (b'{"kind": "coeval-judge", "kind": "x"}', "the key 'kind' occurs twice"),
-    "a hash of another content": (
-        json.dumps(json.loads(changed(lambda v: None)) | {"name": "Another"}).encode(),
-        "content does not match its hash. Download or write it again",
-    ),
     "no hash": (
         json.dumps(json.loads(changed(lambda v: None)) | {"hash": ""}).encode(),
         "has no hash",

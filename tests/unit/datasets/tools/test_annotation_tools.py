@@ -29,13 +29,6 @@ def evidence(study: Study) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(
-    "name", ["argilla.json", "potato", "doccano", "doccano/ann.jsonl", "label_studio.json"]
-)
-def test_each_is_recognised(name: str) -> None:
-    assert find_format(DATA / name).name == name.split("/")[0].split(".")[0].replace("_", "-")
-
-
 def test_argilla() -> None:
     study = load_study(DATA / "argilla.json", slug="t")
     first, second = study.instances

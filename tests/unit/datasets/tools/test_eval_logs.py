@@ -17,17 +17,6 @@ from coeval.domain import Arm, Scale, Study
 from coeval.errors import InputError
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
-KNOWN = {
-    "inspect.eval": "inspect",
-    "promptfoo.json": "promptfoo",
-    "promptfoo_eval.json": "promptfoo",
-    "deepeval_run.json": "deepeval",
-    "deepeval_results.json": "deepeval",
-    "langfuse_scores.json": "langfuse",
-    "langfuse_traces.json": "langfuse",
-    "phoenix_annotations.csv": "phoenix",
-    "phoenix_spans.jsonl": "phoenix",
-}
 
 
 def load(*names: str, folder: Path | None = None) -> Study:
@@ -47,11 +36,6 @@ def judged(study: Study) -> dict[tuple[str, str, str], float | None]:
 
 def scales(study: Study) -> dict[str, Scale]:
     return {criterion.text: criterion.scale for criterion in study.criteria}
-
-
-@pytest.mark.parametrize(("name", "format"), KNOWN.items())
-def test_each_file_is_recognised(name: str, format: str) -> None:
-    assert find_format(DATA / name).name == format
 
 
 @pytest.mark.parametrize("mark", ["\u2028", "\x85"])
@@ -215,13 +199,6 @@ def test_phoenix_spans_and_annotations_together(tmp_path: Path) -> None:
     judge = "Phoenix llm judge-1"
     assert judged(study) == {(judge, "a1b2", "helpful"): 1, (judge, "c3d4", "helpful"): None}
     assert study.runs[0].drafts[1].reason
-
-
-def test_an_answer_is_never_told_by_its_question_alone() -> None:
-    study = load("inspect.eval")
-    assert (
-        len({one.external_id for one in study.instances}) == 4 > len({one.input for one in study.instances})
-    )
 
 
 @pytest.mark.slow

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 import shutil
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +98,16 @@ def pick_ways(value: Any) -> list[tuple[list[str], tuple[Any, ...]]]:
 
 def change(value: Any, way: tuple[Any, ...], empty: Any = VALUE) -> Any:
     """The whole with another value in one place; ``empty`` replaces null and an object without fields."""
+    old = reduce(operator.getitem, way, value)
+    return put(value, way, not old if isinstance(old, bool) else old + 0.5 if isinstance(old, float) else
+               old + 1 if isinstance(old, int) else [VALUE] if isinstance(old, list) else
+               VALUE if isinstance(old, str) else empty)  # fmt: skip
+
+
+def put(value: Any, way: tuple[Any, ...], new: Any) -> Any:
+    """A copy of the whole with ``new`` in one place."""
     value = json.loads(json.dumps(value))
-    inner = value
-    for key in way[:-1]:
-        inner = inner[key]
-    old = inner[way[-1]]
-    inner[way[-1]] = (not old if isinstance(old, bool) else old + 0.5 if isinstance(old, float) else
-                      old + 1 if isinstance(old, int) else [VALUE] if isinstance(old, list) else
-                      VALUE if isinstance(old, str) else empty)  # fmt: skip
+    reduce(operator.getitem, way[:-1], value)[way[-1]] = new
     return value
 
 

@@ -18,8 +18,8 @@ from coeval.usecases.access import Context
 from coeval.usecases.study_import import import_file
 from coeval.usecases.tasks import list_tasks
 from tests.support.studies.odd_studies import build_odd_study
+from tests.unit.datasets.tools.test_every_field import DATA, put, read, write
 
-DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
 FILES = {
     "argilla.json": "argilla",
     "deepeval_results.json": "deepeval",
@@ -47,31 +47,12 @@ CHANGES = 60
 """Lies put into each file: one at a time, at a place and of a kind that a fixed seed draws."""
 
 
-def read(path: Path) -> Any:
-    text = path.read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
-
-
-def write(path: Path, value: Any) -> None:
-    lines = path.suffix == ".jsonl" and isinstance(value, list)
-    path.write_text("\n".join(map(json.dumps, value)) if lines else json.dumps(value), encoding="utf-8")
-
-
 def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The way to every value inside a value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in inner:
         yield (*here, key)
         yield from places(part, (*here, key))
-
-
-def lie(value: Any, place: tuple[Any, ...], told: Any) -> Any:
-    value = json.loads(json.dumps(value))
-    inner = value
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = told
-    return value
 
 
 def load_or_refuse(path: Path, format: str) -> None:
@@ -89,7 +70,7 @@ def test_a_lie_anywhere(tmp_path: Path, name: str, format: str) -> None:
     ways = list(places(good))
     path = tmp_path / Path(name).name
     for _ in range(CHANGES):
-        write(path, lie(good, draw.choice(ways), draw.choice(LIES)))
+        write(path, put(good, draw.choice(ways), draw.choice(LIES)))
         load_or_refuse(path, format)
 
 
@@ -100,7 +81,7 @@ def test_a_lie_anywhere_in_what_we_wrote(tmp_path: Path, context: Context, owner
     ways, path = list(places(good)), tmp_path / "tasks.json"
     imported = 0
     for number in range(CHANGES):
-        write(path, lie(good, draw.choice(ways), draw.choice(LIES)))
+        write(path, put(good, draw.choice(ways), draw.choice(LIES)))
         before = len(list_tasks(context, owner))
         try:
             import_file(context, owner, path, f"t{number}")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from coeval.datasets import find_format, load_study
-from coeval.domain import Action, Arm, ImportedSubmission, RowKind, Scale, Study
+from coeval.domain import Action, Arm, RowKind, Scale, Study
 from coeval.errors import InputError
-from coeval.extensions.exchange.label_studio_tasks import name_regions, render_config, render_tasks
+from coeval.extensions.exchange.label_studio_tasks import render_config, render_tasks
 from tests.support.studies.odd_studies import build_odd_study
 
 SEEDS = range(int(os.environ.get("COEVAL_ROUND_TRIPS", "20")))
@@ -42,46 +42,6 @@ def test_what_left_comes_back(tmp_path: Path, seed: int) -> None:
     assert find_format(path).name == "label-studio"
     again = load_study(path, slug="odd")
     assert by_name(again) == by_name(study) and again.notes == ()
-
-
-@pytest.mark.parametrize("seed", list(SEEDS)[:5])
-def test_without_what_is_ours_scores_times_and_passages_are_there(tmp_path: Path, seed: int) -> None:
-    """The same tasks as if all of it had been done in Label Studio, by people with accounts there."""
-    study = build_odd_study(seed)
-    tasks = list(render_tasks(study))
-    people = iter(annotated := [s for task in tasks for s in _annotated(study, task)])
-    for number, task in enumerate(tasks):
-        del task["data"]["coeval"]
-        task["data"]["instance"] = f"{number}"
-        for annotation in task["annotations"]:
-            annotation["completed_by"] = {
-                "id": 1,
-                "email": next(people).person,
-                "first_name": "",
-                "last_name": "",
-            }
-    again = load_study(write(tmp_path / "tasks.json", tasks), slug="odd")
-    assert [one.output for one in again.instances] == [task["data"]["output"] for task in tasks]
-    scored = [(s.person, s.score, s.active_ms) for s in annotated if s.score is not None]
-    back = [(s.person, s.score, s.active_ms) for s in again.submissions if s.criterion == "score"]
-    assert sorted(back, key=repr) == sorted(scored, key=repr)
-    texts = [row.text for s in again.submissions for row in s.rows if row.kind is RowKind.EVIDENCE]
-    passages = {region["value"]["text"] for task in tasks for annotation in task["annotations"]
-                for region in annotation["result"] if region["type"] == "labels"}  # fmt: skip
-    assert all(any(words in text for text in texts) for words in passages)
-
-
-def _annotated(study: Study, task: dict[str, Any]) -> list[ImportedSubmission]:
-    """The submissions of a task that have an annotation, in its order."""
-    kept = task["data"]["coeval"]
-    name = kept["criterion"]["text"] if kept["criterion"] else ""
-    names = {
-        region["id"].rpartition("-")[0]
-        for annotation in task["annotations"]
-        for region in annotation["result"]
-    }
-    own = [s for s in study.submissions if (s.instance, s.criterion) == (task["data"]["instance"], name)]
-    return [s for s in own if name_regions(s) in names]
 
 
 def test_what_people_change_there_stands_beside_what_was(tmp_path: Path) -> None:

@@ -9,23 +9,13 @@ from typing import Any
 
 import pytest
 
-from coeval.datasets import find_format, load_study
+from coeval.datasets import load_study
 from coeval.datasets.json_nodes import Node
 from coeval.domain import Scale, Study
 from coeval.domain.tasks import Turn, read_chat
 from coeval.extensions.exchange.trace_steps import Step, StepKind, read_turns, write_conversation
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
-FILES = {
-    "otel_spans.json": "opentelemetry",
-    "mlflow_traces.json": "mlflow",
-    "mlflow_frame.jsonl": "mlflow",
-    "langsmith_runs.json": "langsmith",
-    "langsmith_feedback.json": "langsmith",
-    "helm/scenario_state.json": "helm",
-    "helm/per_instance_stats.json": "helm",
-    "lm_eval/samples_garden_2026-11-27T00-56-16.767749.jsonl": "lm-eval",
-}
 QUESTION = (Turn("system", "Be brief."), Turn("user", "When do I sow beans?"))
 STEPS = (Turn("tool call: find_month", '{"plant": "beans"}'), Turn("tool result: find_month", "May"),
          Turn("assistant", "In May. 🌱"))  # fmt: skip
@@ -43,11 +33,6 @@ def judged(study: Study) -> set[tuple[str, str, float | None]]:
 
 def worked(study: Study) -> list[tuple[str, str, float | None]]:
     return sorted((work.person, work.criterion, work.score) for work in study.submissions)
-
-
-@pytest.mark.parametrize(("name", "format"), FILES.items())
-def test_each_is_recognised(name: str, format: str) -> None:
-    assert find_format(DATA / name).name == format
 
 
 @pytest.mark.parametrize(
