@@ -124,7 +124,6 @@ HOSTILE = {
     "no JSON": (b"{", "not valid JSON"),
     "a list": (b"[]", "is not a judge file: its “kind”"),
     "deep": (b"[" * 200_000, "not valid JSON"),
-    "another kind": (b'{"kind": "x"}', "is not a judge file"),
     "nan": (
         changed(lambda v: v["fitted"]["examples"][0].update(score=float("nan"))),
         "JSON does not allow NaN",
@@ -137,7 +136,6 @@ HOSTILE = {
         b'{"kind": "coeval-judge", "version": 2, "hashes": {"criteria": "0"}}',
         "has version 2, and this CoEval reads version 3",
     ),
-    "no version": (changed(lambda v: v.pop("version")), "has version None"),
     "a key twice": (b'{"kind": "coeval-judge", "kind": "x"}', "the key 'kind' occurs twice"),
     "no hash": (
         json.dumps(json.loads(changed(lambda v: None)) | {"hash": ""}).encode(),
@@ -159,10 +157,6 @@ HOSTILE = {
     ),
     "judges twice": (changed(lambda v: v["judges"].append(v["judges"][0])), "two judges have the same name"),
     "half a character": (changed(lambda v: v["task"].update(description="\ud800")), "description"),
-    "a knot that falls": (
-        changed(lambda v: v["fitted"]["calibration"]["maps"]["Be right."].update(raw=[2, 1])),
-        "raw must rise",
-    ),
     "samples without end": (changed(lambda v: v["judges"][0].update(samples=10**9)), "samples: .* 100"),
 }
 

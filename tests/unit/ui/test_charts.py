@@ -126,6 +126,17 @@ def test_an_undefined_estimate_has_its_text_but_no_point() -> None:
     assert [row["text"] for row in texts] == [".70 [.60, .80]", "−.20", "undefined"]
 
 
+def test_names_beside_a_heatmap_are_whole_and_its_shades_are_named() -> None:
+    names = ["Simulated annotator 1", "Simulated annotator 2"]
+    cells, _ = read(charts.heatmap(pairwise(names), WORDS, names))["layer"]
+    for axis in "xy":
+        found = cells["encoding"][axis]["axis"]
+        assert "labelExpr" not in found and found["labelLimit"] >= 320
+    shade = cells["encoding"]["opacity"]
+    assert shade["legend"]["values"] == ["below .667", ".667 to .8", ".8 or more"]
+    assert shade["scale"]["range"] == sorted(shade["scale"]["range"][:3]) + [0.0]
+
+
 def test_a_heatmap_of_many_people_leaves_out_the_figures_but_not_the_hover() -> None:
     few, many = ["a", "b"], [f"person {n}" for n in range(30)]
     assert len(read(charts.heatmap(pairwise(few), WORDS, few))["layer"]) == 2

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 import pytest
+from gradio.routes import App
 from starlette.requests import Request
 from starlette.types import Message
 
@@ -106,3 +108,22 @@ def test_an_idle_page_looks_for_events_as_rarely_as_it_is_told(
         monkeypatch.setattr("gradio.queueing.asyncio.sleep", note_wait)
         asyncio.run(queue.start_processing())
     assert waits == [IDLE_SECONDS] * 2
+
+
+def test_a_start_creates_only_the_apps_that_are_served_and_keeps_signatures(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gradio would create three for each page, and ask Python for a signature with every component."""
+    created: list[App] = []
+    create = App.create_app
+
+    def note_created(*arguments: Any, **options: Any) -> App:
+        created.append(create(*arguments, **options))
+        return created[-1]
+
+    monkeypatch.setattr(App, "create_app", staticmethod(note_created))
+    app = build_app(context)
+    places = [getattr(route, "app", None) for route in app.routes]
+    assert created == [place.app for place in places if isinstance(place, GradioGate)]
+    assert created == [each.get_blocks().app for each in created]
+    assert inspect.signature(gr.Dropdown.__init__) is inspect.signature(gr.Dropdown.__init__)
