@@ -21,10 +21,10 @@ from coeval.llm.prompting.presets import get_preset
 from coeval.llm.proposals import draft_steps
 from coeval.llm.protocols.protocol import Brief, Item, Protocol, build_protocol, get_protocol
 from coeval.llm.reading.evaluations import OVERALL
+from coeval.llm.running.judgment_table import NO_OUTPUT, Bar, find_missing, read_instances, run_apart
 from coeval.llm.running.pool import Judged, Outcome
 from coeval.llm.running.progress import Summary
 from coeval.llm.running.runner import judge_all
-from coeval.llm.running.table_rows import NO_OUTPUT, Bar, find_missing, read_instances, run_apart
 from coeval.settings import Settings, load_settings
 from coeval.store import Store
 from coeval.usecases.access import Context

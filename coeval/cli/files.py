@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from coeval.cli.results import may_ask, report
 from coeval.datasets import FIELDS, preview
+from coeval.datasets.file_format import CHOOSE
 from coeval.datasets.known_formats import find_format, list_format_names
-from coeval.datasets.tables.person_columns import CHOOSE
 from coeval.datasets.tables.table import SYNONYMS, find_column
 from coeval.datasets.tables.table_files import on_sheet
 from coeval.domain import ColumnRole, Group

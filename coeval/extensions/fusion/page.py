@@ -8,9 +8,8 @@ from coeval.domain import Person
 from coeval.extensions.fusion.correlations import correlate_run
 from coeval.extensions.fusion.protocol import draft_plan, list_assistant_names
 from coeval.ui.app.agreement.figures import show_table
-from coeval.ui.components.form import read_line
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.tabs import MODEL, Panel, Update, need_task
+from coeval.ui.tabs import MODEL, Panel, Update, need_task, read_line
 from coeval.usecases import tasks
 from coeval.usecases.drafting.run_settings import RunSettings
 

@@ -22,11 +22,10 @@ from coeval.extensions.hub.transfer import (
     preview_push,
     push_study,
 )
-from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.setup.import_views import refused_view, title_of
-from coeval.ui.tabs import LoadedPanel, Update, more_settings, need_task
+from coeval.ui.tabs import Form, LoadedPanel, Update, more_settings, need_task
 from coeval.usecases.study_import import ImportOptions, ImportReport
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal, queries_wordings
 from coeval.extensions.judge.fit import choose_run, require_criteria
 from coeval.extensions.judge.judge_export import rebuild_settings
-from coeval.extensions.judge.learning.examples import Correction, choose_corrections, make_example
-from coeval.extensions.judge.learning.wording import propose_wording as ask_for_wording
+from coeval.extensions.judge.learning.prompts import Correction, choose_corrections, make_example
+from coeval.extensions.judge.learning.prompts import propose_wording as ask_for_wording
 from coeval.extensions.judge.model.judge_file import hide_names
 from coeval.extensions.judge.queries_seal import list_dev_reasons
 from coeval.extensions.judge.queries_wordings import Wording

@@ -14,7 +14,7 @@ from coeval.extensions.judge import corrections
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.corrections import ProposedExample
 from coeval.extensions.judge.deferred_lines import Deferred
-from coeval.extensions.judge.learning.examples import shorten_middle
+from coeval.extensions.judge.learning.prompts import shorten_middle
 from coeval.extensions.judge.queries_wordings import Wording
 from coeval.extensions.judge.state import JudgeState, get_judge_state
 from coeval.rules.ballots import same_words

@@ -21,10 +21,9 @@ from coeval.extensions.prolific.publication import (
 from coeval.extensions.prolific.queries import UNSETTLED, Asked
 from coeval.extensions.prolific.requests_log import Report, say_money
 from coeval.extensions.prolific.submissions import Category, Entry, Live, Verdict, get_live, review
-from coeval.ui.components.form import Form
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.tabs import Panel, need_task
+from coeval.ui.tabs import Form, Panel, need_task
 
 NO_STUDY = "There is no study on Prolific for this task yet: create a draft below."
 HEAD = [

@@ -34,8 +34,7 @@ from coeval.extensions.study_files.queries import (
     list_rows,
     write_study,
 )
-from coeval.extensions.study_files.queries_examination import build_scratch
-from coeval.extensions.study_files.queries_schema import LEDGER, get_schema_of
+from coeval.extensions.study_files.queries_schema import LEDGER, build_scratch, get_schema_of
 from coeval.folded_text import compose
 from coeval.store import Database, Store
 from coeval.store.queries import tasks

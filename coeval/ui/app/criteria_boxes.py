@@ -14,10 +14,9 @@ from coeval.llm.proposals import MAX_EXAMPLES
 from coeval.rules.ballots import Tally
 from coeval.rules.criterion_wording import anchors_text
 from coeval.ui.app import criteria_views as views
-from coeval.ui.components.form import Form, read_line
 from coeval.ui.components.number_words import plural, read_decimal
 from coeval.ui.components.view import Node, Screen, View, el, jobs_view
-from coeval.ui.tabs import Update
+from coeval.ui.tabs import Form, Update, read_line
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import OtherRound, RoundState
 

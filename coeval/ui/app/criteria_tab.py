@@ -14,10 +14,9 @@ from coeval.llm.prompting.presets import get_preset
 from coeval.rules.ballots import Tally
 from coeval.ui.app import criteria_views as views
 from coeval.ui.app.criteria_boxes import CancelBox, GuideBox, JobBox, OtherVotesBox, ReplaceBox, build_parts
-from coeval.ui.components.form import Form
 from coeval.ui.components.next_step import steps_line
 from coeval.ui.components.view import Node
-from coeval.ui.tabs import StudyTab, Update, need_task, tell_done
+from coeval.ui.tabs import Form, StudyTab, Update, need_task, tell_done
 from coeval.usecases import criteria_rounds, criteria_sets, tasks
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import RoundState

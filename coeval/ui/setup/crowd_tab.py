@@ -10,12 +10,11 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person, Plan, Proof, Role, StudyState, Terms
-from coeval.ui.components.form import Form, read_line
 from coeval.ui.components.number_words import plural
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.setup.crowd_people import CrowdPeopleBox
 from coeval.ui.setup.crowd_views import build_status
-from coeval.ui.tabs import PageGroup, Tab, Update, more_settings, need_task, tell_done
+from coeval.ui.tabs import Form, PageGroup, Tab, Update, more_settings, need_task, read_line, tell_done
 from coeval.usecases import tasks
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import exams, plans

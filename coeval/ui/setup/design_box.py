@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from coeval.domain import CONTEXT_ROLES, Column, ColumnRole, Person
 from coeval.errors import InputError
 from coeval.rules.arms import Design, Display, Layout
-from coeval.ui.components.form import Form
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.tabs import Panel, Update, need_task, tell_done
+from coeval.ui.tabs import Form, Panel, Update, need_task, tell_done
 from coeval.usecases.scrutiny.design import DesignState, get_design, list_columns, set_columns, set_design
 
 # Set-up, Tasks: the design of a study, that is, how its drafts are shown to people.

@@ -9,9 +9,8 @@ import gradio as gr
 from coeval.domain import Person, Run
 from coeval.llm.prompting.presets import PRESETS, Preset, get_preset
 from coeval.llm.prompting.template_files import PERSONAS
-from coeval.ui.components.form import Form
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.tabs import MODEL, Panel, TaskPicker, Update, need_task, tell_done
+from coeval.ui.tabs import MODEL, Form, Panel, TaskPicker, Update, need_task, tell_done
 from coeval.usecases import tasks
 from coeval.usecases.criteria_sets import establish_preset
 from coeval.usecases.drafting import model_requests

@@ -15,7 +15,6 @@ from coeval.llm.prompting.template_files import list_wordings
 from coeval.llm.protocols.protocol import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.ui.app.criteria_views import model_hint
-from coeval.ui.components.form import Form, read_count, read_line
 from coeval.ui.components.next_step import find_next, next_view
 from coeval.ui.components.number_words import read_decimal
 from coeval.ui.components.view import Node, View, el, image_view, jobs_view
@@ -27,7 +26,7 @@ from coeval.ui.setup.prefill_boxes import (
     RunsBox,
     StepsBox,
 )
-from coeval.ui.tabs import Tab, Update, more_settings, need_task, tell_done
+from coeval.ui.tabs import Form, Tab, Update, more_settings, need_task, read_count, read_line, tell_done
 from coeval.usecases import tasks
 from coeval.usecases.drafting import jobs, preparation
 from coeval.usecases.drafting.jobs import get_worker

@@ -9,11 +9,10 @@ import gradio as gr
 from coeval.domain import Person, Scale, Task
 from coeval.errors import InputError
 from coeval.language import SOURCE, list_languages
-from coeval.ui.components.form import Form
 from coeval.ui.components.next_step import checklist_view, next_view
 from coeval.ui.components.view import Node, View, el, markdown_view
 from coeval.ui.setup.design_box import ColumnsBox, DesignBox
-from coeval.ui.tabs import Event, Panel, Tab, Update, more_settings, need_task, task_choices, tell_done
+from coeval.ui.tabs import Event, Form, Panel, Tab, Update, more_settings, need_task, task_choices, tell_done
 from coeval.usecases import tasks
 from coeval.usecases.study_import import read_scale
 from coeval.usecases.tasks import TaskState, make_slug

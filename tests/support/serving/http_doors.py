@@ -763,8 +763,8 @@ DOORS: tuple[Door, ...] = (
 )
 
 ELSEWHERE = {
-    "coeval.usecases.hosting.maintenance.check_file": "cli/administration.py",
-    "coeval.usecases.hosting.maintenance.back_up": "cli/administration.py",
+    "coeval.usecases.hosting.maintenance.check_file": "cli/commands.py",
+    "coeval.usecases.hosting.maintenance.back_up": "cli/commands.py",
     "coeval.usecases.export.export_folder": "cli/files.py",
     "coeval.usecases.study_outlines.open_outline": "cli/serve.py",
     "coeval.usecases.study_outlines.open_review": "cli/serve.py",

@@ -16,9 +16,9 @@ from coeval.extensions.judge.certificate.frozen_judge import compare_dev
 from coeval.extensions.judge.certificate.schema import Rival
 from coeval.extensions.judge.learning.calibration import Seen, learn_maps
 from coeval.extensions.judge.learning.cross_validation import deal, judged_lines, measure
-from coeval.extensions.judge.learning.examples import Correction, choose_corrections, make_example
 from coeval.extensions.judge.learning.jury import fit_best_judge, fit_jury
 from coeval.extensions.judge.learning.learn import Wishes, fit_deferral, learn
+from coeval.extensions.judge.learning.prompts import Correction, choose_corrections, make_example
 from coeval.extensions.judge.model.fitted import Fitted, Isotonic, Linear, Ordinal
 from coeval.extensions.judge.model.labels import Labels
 from coeval.llm.prompting.questions import mark_document

@@ -9,8 +9,8 @@ import pytest
 
 from coeval.domain import Answer, Criterion, Scale, Task
 from coeval.errors import InputError, UnreadableAnswerError
-from coeval.extensions.judge.learning.examples import Correction
-from coeval.extensions.judge.learning.wording import (
+from coeval.extensions.judge.learning.prompts import (
+    Correction,
     group_corrections,
     propose_wording,
     read_wording,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import gradio as gr
 import pytest
 
-from coeval.ui.components.form import Form
+from coeval.ui.tabs import Form
 
 
 @dataclass(frozen=True)

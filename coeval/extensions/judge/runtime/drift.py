@@ -16,9 +16,9 @@ from coeval.errors import InputError, ModelError
 from coeval.extensions.judge.model.file_schema import JudgeFile, Question, hash_questions, mark_output
 from coeval.extensions.judge.runtime.judge import Asked, Asker, drafts_of, open_askers
 from coeval.llm.protocols.protocol import Item, Protocol
+from coeval.llm.running.judgment_table import Bar
 from coeval.llm.running.pool import Judged, Outcome, judge_item, run_all
 from coeval.llm.running.runner import build_runner
-from coeval.llm.running.table_rows import Bar
 from coeval.stats.rating_matrix import Numbers
 from coeval.store import Store
 from coeval.store.queries.calls import StoredLedger

@@ -21,10 +21,10 @@ from coeval.extensions.judge.model.labels import tabulate_answers
 from coeval.llm.prompting.questions import Example, mark_document, with_examples
 from coeval.llm.prompting.template_files import JudgeOptions
 from coeval.llm.protocols.protocol import Brief, Item, Protocol, build_protocol, get_protocol
+from coeval.llm.running.judgment_table import Bar, read_instances, run_apart
 from coeval.llm.running.ledger import Prices
 from coeval.llm.running.pool import Judged, Outcome
 from coeval.llm.running.runner import build_runner, judge_all
-from coeval.llm.running.table_rows import Bar, read_instances, run_apart
 from coeval.settings import Settings, load_settings
 from coeval.store import Store
 from coeval.store.queries.calls import StoredLedger

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coeval.datasets import find_format, load_study, preview
-from coeval.datasets.tables.person_columns import PersonColumns
+from coeval.datasets.file_format import PersonColumns
 from coeval.datasets.tables.table_files import open_table
 from coeval.domain import Scale, Study
 from coeval.errors import InputError

@@ -1,7 +1,7 @@
-"""Clearer wordings from people's corrections: the model proposes a wording, and people accept or refuse it.
+"""What people's corrections add to a judge's prompts: examples for its questions, and clearer wordings of criteria.
 
-This module never changes a criterion. A proposal is shown as a difference. Once accepted, it becomes a criterion of a
-new set by a vote, like any other.
+The model proposes a wording, and people accept or refuse it. This module never changes a criterion. A proposal is shown
+as a difference. Once accepted, it becomes a criterion of a new set by a vote, like any other.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from coeval.domain import Answer, Ask, Criterion, Request, Scale, Task
 from coeval.errors import InputError, UnreadableAnswerError
-from coeval.extensions.judge.learning.examples import Correction, shorten_middle
 from coeval.llm.prompting.questions import (
     MAX_QUOTE,
+    Example,
     build_list,
     build_object,
     build_text,
     level_schema,
+    mark_document,
     render_request,
 )
 from coeval.llm.prompting.template_files import (
@@ -30,6 +31,90 @@ from coeval.llm.prompting.template_files import (
 from coeval.llm.protocols.ladder import ask_until_read
 from coeval.llm.reading.answer_text import find_json, strip_markup, strip_thoughts
 from coeval.llm.reading.scores import read_value
+
+MAX_SHOWN = 1500
+"""Maximum length of an input or output in an example. The middle of longer texts is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One person's score of a line that a judge scored, with input, output and the person's reason, if any."""
+
+    instance: str
+    document: str
+    criterion: str
+    input: str
+    output: str
+    drafted: float
+    score: float
+    reason: str = ""
+
+
+def choose_corrections(
+    corrections: Sequence[Correction], criterion: str, number: int, salt: str
+) -> tuple[Correction, ...]:
+    """Return at most ``number`` corrections on one criterion as examples, the most informative first within each score.
+
+    Scores take turns, beginning with the score on which people and the judge disagree most. A line on which people
+    differ by more than a step is no example. The salted hash of the document breaks ties, so the choice is
+    reproducible.
+    """
+    lines = _agreed([c for c in corrections if c.criterion == criterion])
+    by_score: dict[float, list[Correction]] = {}
+    for line in sorted(
+        lines, key=lambda c: (-abs(c.score - c.drafted), not c.reason, mark_document(c.document, salt))
+    ):
+        by_score.setdefault(line.score, []).append(line)
+    chosen: list[Correction] = []
+    while by_score and len(chosen) < number:
+        for score in list(by_score):
+            seen = {c.document for c in chosen}
+            fresh = [c for c in by_score[score] if c.document not in seen]
+            if not fresh:
+                del by_score[score]
+            elif len(chosen) < number:
+                chosen.append(fresh[0])
+    return tuple(chosen)
+
+
+def _agreed(corrections: Sequence[Correction]) -> list[Correction]:
+    """Return one correction per line: the median score, with the longest reason from people who gave it."""
+    by_line: dict[str, list[Correction]] = {}
+    for correction in corrections:
+        by_line.setdefault(correction.instance, []).append(correction)
+    agreed = []
+    for line in by_line.values():
+        scores = sorted(c.score for c in line)
+        if scores[-1] - scores[0] > 1:
+            continue
+        middle = [c for c in line if c.score == scores[(len(scores) - 1) // 2]]
+        agreed.append(max(middle, key=lambda c: len(c.reason)))
+    return agreed
+
+
+def make_example(correction: Correction, salt: str) -> Example:
+    """Return a correction as an example for a question, with shortened texts."""
+    return Example(
+        input=shorten_middle(correction.input),
+        output=shorten_middle(correction.output),
+        criterion=correction.criterion,
+        score=correction.score,
+        reason=correction.reason[:MAX_SHOWN],
+        document=mark_document(correction.document, salt),
+    )
+
+
+def shorten_middle(text: str, most: int = MAX_SHOWN) -> str:
+    """Return a text without its middle if it is longer than ``most`` characters.
+
+    >>> shorten_middle("abcdefghij", 8)
+    'abc … ij'
+    """
+    if len(text) <= most:
+        return text
+    head = (most - 3 + 1) // 2
+    return f"{text[:head]} … {text[len(text) - (most - 3 - head) :]}"
+
 
 MOST_SHOWN = 8
 """Largest number of corrections per group for the model. Corrections with a reason come first."""
