@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coeval.extensions.judge.runtime.judge import Judge as Judge
     from coeval.frame import judge_frame as judge_frame
-    from coeval.frame import judge_frame_async as judge_frame_async
 
 __version__ = "1.0.0"
 CITATION = f"""@software{{coeval,
@@ -24,15 +23,15 @@ CITATION = f"""@software{{coeval,
 """
 """BibTeX entries of this version, and of the paper with its method."""
 
-__all__ = ["CITATION", "Judge", "__version__", "judge_frame", "judge_frame_async"]
+__all__ = ["CITATION", "Judge", "__version__", "judge_frame"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the functions for notebooks on first use, because the app and the commands do not need them."""
-    if name in ("judge_frame", "judge_frame_async"):
-        from coeval import frame
+    if name == "judge_frame":
+        from coeval.frame import judge_frame
 
-        return getattr(frame, name)
+        return judge_frame
     if name == "Judge":
         from coeval.extensions.judge.runtime.judge import Judge
 

@@ -99,27 +99,6 @@ def judge_frame(
     return run_apart(partial(judging.run, progress, stop.is_set), stop).build_table()
 
 
-async def judge_frame_async(
-    frame: pd.DataFrame,
-    criteria: Sequence[str | Criterion] | Mapping[str, str],
-    model: str = "",
-    *,
-    task: str | Task = DESCRIPTION,
-    ledger: str | Path = LEDGER,
-    progress: bool = True,
-    settings: Settings | None = None,
-    **options: Any,
-) -> Judgments:
-    """Judge like ``judge_frame``, inside a running event loop.
-
-    Raises:
-        InputError: as for ``judge_frame``.
-        ModelError: as for ``judge_frame``.
-    """
-    judging = _read_call(frame, criteria, model, task, ledger, settings, options)
-    return (await judging.run(progress, lambda: False)).build_table()
-
-
 def _read_call(
     frame: pd.DataFrame,
     criteria: Sequence[str | Criterion] | Mapping[str, str],

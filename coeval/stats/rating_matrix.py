@@ -141,7 +141,7 @@ def renumbered(codes: Codes) -> tuple[Codes, Codes]:
     return places, (np.cumsum(seen) - 1)[codes]
 
 
-def parse_ratings(ratings: RatingsLike, value_domain: Sequence[Any] | None = None) -> Ratings:
+def parse_ratings(ratings: RatingsLike) -> Ratings:
     """Read annotators x units into codes.
 
     Parameters
@@ -149,13 +149,11 @@ def parse_ratings(ratings: RatingsLike, value_domain: Sequence[Any] | None = Non
     ratings : DataFrame, array, list of lists or mapping of mappings, annotators x units
         nan, None, NA and empty text are missing. Categories may be numbers or words; numbers written as
         text are read as numbers.
-    value_domain : sequence, optional
-        All admissible categories, in order; by default the categories that occur, sorted.
 
     Raises
     ------
     ValueError
-        If the table is not two-dimensional, or contains an infinite number or a category outside the domain.
+        If the table is not two-dimensional, or contains an infinite number.
     """
     if isinstance(ratings, Ratings):
         return ratings
@@ -163,9 +161,7 @@ def parse_ratings(ratings: RatingsLike, value_domain: Sequence[Any] | None = Non
     cells = _as_cells(frame)
     present = ~pd.isna(cells)
     rows, columns = np.nonzero(present)
-    return encode_ratings(
-        rows, columns, cells[rows, columns], tuple(frame.index), list(frame.columns), value_domain
-    )
+    return encode_ratings(rows, columns, cells[rows, columns], tuple(frame.index), list(frame.columns))
 
 
 def encode_ratings(
@@ -174,18 +170,9 @@ def encode_ratings(
     values: npt.NDArray[Any],
     annotators: tuple[Hashable, ...],
     units: Sequence[Hashable],
-    value_domain: Sequence[Any] | None = None,
 ) -> Ratings:
     """Return long-form ratings as codes: ``annotator[k]`` gave ``values[k]`` to ``unit[k]``. None may be missing."""
-    values = _as_categories(values)
-    if value_domain is None:
-        code, categories = pd.factorize(values, sort=True)
-    else:
-        categories = _as_categories(np.asarray(list(value_domain)))
-        if len(set(categories)) < len(categories):
-            raise ValueError(f"value_domain repeats a category: {list(value_domain)!r}; name each once.")
-        code = pd.Index(categories).get_indexer(pd.Index(values))
-        _check_domain(values, code, value_domain)
+    code, categories = pd.factorize(_as_categories(values), sort=True)
     return Ratings(
         annotators,
         units,
@@ -257,12 +244,3 @@ def _as_categories(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if np.isinf(numbers).any():
         raise ValueError("Ratings hold an infinite number; leave it out or mark it missing (nan).")
     return numbers
-
-
-def _check_domain(values: npt.NDArray[Any], code: npt.NDArray[Any], domain: Sequence[Any]) -> None:
-    outside = values[code < 0]
-    if len(outside):
-        raise ValueError(
-            f"The rating {outside[0]!r} is not in the domain {list(domain)!r}; "
-            f"correct the rating or widen value_domain."
-        )

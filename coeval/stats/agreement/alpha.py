@@ -36,8 +36,7 @@ def krippendorff_alpha(ratings: RatingsLike, level: str = "ordinal", *, clusters
 
     Parameters
     ----------
-    ratings : annotators x units, nan if missing; numbers or words. Words are ordered alphabetically, unless
-        ``parse_ratings`` was told their order.
+    ratings : annotators x units, nan if missing; numbers or words. Words are ordered alphabetically.
     level : "nominal", "ordinal" or "interval".
     clusters : the cluster label of each unit (its document). By default, every unit is a cluster.
 
@@ -127,7 +126,7 @@ def _check_words(data: Ratings, level: Level) -> None:
     if level == "interval" and not data.numeric:
         raise ValueError(
             f"Level {level!r} needs numbers, but the ratings hold {data.categories[0]!r}; "
-            f"use level='nominal', or level='ordinal' with the order given to parse_ratings."
+            "use level='nominal'."
         )
 
 

@@ -44,8 +44,7 @@ def gwet_ac(ratings: RatingsLike, weights: str = "identity", *, clusters: Any = 
 
     Parameters
     ----------
-    ratings : annotators x units, nan if missing; numbers or words. Only categories that occur count for pe, unless
-        ``parse_ratings`` was told all of them.
+    ratings : annotators x units, nan if missing; numbers or words. Only categories that occur count for pe.
     weights : see ``agreement_weights``.
     clusters : the cluster label of each unit. By default, every unit is a cluster.
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from coeval import judge_frame, judge_frame_async
+from coeval import judge_frame
 from coeval.domain import Criterion, Scale
 from coeval.errors import InputError, ModelError
 from coeval.llm.protocols import protocol
@@ -110,17 +110,6 @@ def test_means_by_system_leave_out_whole_documents_and_the_cost_is_told(stub: St
     again = judge(stub, tmp_path, table, criteria=["Be right."])
     assert again.usage.cost == 0 and again.usage.cached == n
     assert type(scores[scores.system == "new"]).__name__ == "Judgments"
-
-
-def test_the_async_form_judges_in_the_loop_that_runs(stub: Stub, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"ledger": tmp_path / "calls.db", "settings": endpoint(stub), "progress": False}
-
-    async def cell() -> pd.DataFrame:
-        return await judge_frame_async(TABLE, ["Be right.", "Be brief."], "m", **options)
-
-    first = asyncio.run(cell())
-    pd.testing.assert_frame_equal(judge(stub, tmp_path), first)
-    assert stub.paid == 4
 
 
 def test_what_cannot_be_read_says_why(stub: Stub, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from coeval.stats import fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agre
 from coeval.stats.agreement.coefficients import agreement_weights
 from coeval.stats.agreement.two_raters import pair_tables
 from coeval.stats.rating_matrix import parse_ratings
+from tests.support.studies.rated import rate_on
 
 COEFFICIENTS: list[Callable[..., Any]] = [gwet_ac, fleiss_kappa, percent_agreement]
 
@@ -55,23 +56,11 @@ def test_people_who_rated_nothing_change_nothing(coefficient: Callable[..., Any]
     assert found.n_annotators == 3
 
 
-ORDER = ["low", "mid", "high"]
-
-
-@pytest.mark.parametrize("coefficient", [gwet_ac, fleiss_kappa])
-def test_every_coefficient_reads_words_in_the_order_they_are_given(coefficient: Callable[..., Any]) -> None:
-    words = [["low", "mid", "high", "low"], ["low", "high", "high", "mid"]]
-    numbers = [[ORDER.index(word) for word in row] for row in words]
-    found = coefficient(parse_ratings(words, ORDER), weights="linear")
-    assert found == pytest.approx(coefficient(numbers, weights="linear"))
-    assert found != pytest.approx(coefficient(words, weights="linear"))
-
-
 def test_a_category_that_nobody_used_counts_where_it_is_named() -> None:
     """Of ratings of 1 and 2, half agreed: chance is 1/2 of two categories, and less of three."""
     table = [[1, 1, 2, 2], [1, 2, 2, 1]]
     assert gwet_ac(table).pe == pytest.approx(1 / 2)
-    assert gwet_ac(parse_ratings(table, [1, 2, 3])).pe == pytest.approx(1 / 4)
+    assert gwet_ac(rate_on(table, [1, 2, 3])).pe == pytest.approx(1 / 4)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
@@ -110,13 +99,13 @@ CORRECTED: dict[str, Callable[..., float]] = {
 def test_constant_scores_never_agree_beyond_chance(name: str) -> None:
     """However many people: six shares of a sixth do not sum to 1 exactly."""
     told = {
-        people: str(CORRECTED[name](parse_ratings(np.full((people, 10), 3.0), [1, 2, 3, 4, 5])))
+        people: str(CORRECTED[name](rate_on(np.full((people, 10), 3.0), [1, 2, 3, 4, 5])))
         for people in range(2, 40)
     }
     assert all("undefined" in text for text in told.values()), told
 
 
 def test_constant_scores_agree_in_all_of_their_pairs() -> None:
-    assert percent_agreement(parse_ratings(np.full((6, 10), 3.0), [1, 2, 3, 4, 5])) == 1
-    (block,) = pair_tables(parse_ratings([[1] * 7, [1] * 7], [1, 2]))
+    assert percent_agreement(rate_on(np.full((6, 10), 3.0), [1, 2, 3, 4, 5])) == 1
+    (block,) = pair_tables(rate_on([[1] * 7, [1] * 7], [1, 2]))
     assert np.isnan(block.kappas("identity")).all()

@@ -19,6 +19,7 @@ from coeval.stats.agreement.coefficients import NOT_PAIRED
 from coeval.stats.agreement.unit_kinds import UnitKinds
 from coeval.stats.clusters import Clusters, jackknife_interval, mean_interval
 from coeval.stats.rating_matrix import Ratings, parse_ratings
+from tests.support.studies.rated import rate_on
 
 LEVELS = ("nominal", "ordinal", "interval")
 DOCUMENTS = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4, 4, 5, 5])
@@ -91,7 +92,7 @@ def test_alphas_interval_is_that_of_alpha_without_each_document(level: Any) -> N
     table = even_table()
     alpha = partial(package_alpha, level=level)
     wanted = wanted_interval(alpha(table), without_each(table, alpha))
-    data = parse_ratings(table, POINTS)
+    data = rate_on(table, POINTS)
     found = alpha_levels(data, Clusters(DOCUMENTS, "documents"), (level,))[level]
     assert found == pytest.approx(alpha(table))
     assert told(found, tuple(wanted)) == pytest.approx(wanted)
@@ -121,7 +122,7 @@ def test_the_interval_beside_alpha_is_that_of_the_coefficient_without_each_docum
     table = even_table()
 
     def coefficient(table: np.ndarray, **options: Any) -> Any:
-        return COEFFICIENTS[name](parse_ratings(table, POINTS), **options)
+        return COEFFICIENTS[name](rate_on(table, POINTS), **options)
 
     estimate = coefficient(table)
     wanted = wanted_interval(estimate, without_each(table, coefficient))
@@ -148,7 +149,7 @@ def test_what_is_undefined_stays_so_over_clusters() -> None:
 
 
 def held(table: Any, domain: Sequence[int]) -> UnitKinds:
-    data = parse_ratings(table, domain)
+    data = rate_on(table, domain)
     return paired_units(data, Clusters(np.arange(data.n_units)))
 
 
@@ -277,7 +278,7 @@ def mean_of(tables: Sequence[np.ndarray]) -> float:
 
 
 def parsed(tables: Sequence[np.ndarray]) -> list[Ratings]:
-    return [parse_ratings(table, POINTS) for table in tables]
+    return [rate_on(table, POINTS) for table in tables]
 
 
 def test_the_mean_over_criteria_leaves_out_a_document_in_all_of_them_at_once() -> None:

@@ -16,6 +16,7 @@ from coeval.stats.agreement.coefficients import agreement_weights
 from coeval.stats.agreement.two_raters import PairTables, kappas_of_tables, pair_tables
 from coeval.stats.clusters import Clusters
 from coeval.stats.rating_matrix import parse_ratings
+from tests.support.studies.rated import rate_on
 
 POINTS = [1, 2, 3, 4, 5]
 DOCUMENTS = np.arange(15) // 3
@@ -31,7 +32,7 @@ def four_people() -> np.ndarray:
 
 
 def blocks(clusters: Clusters | None = None) -> list[PairTables]:
-    return list(pair_tables(parse_ratings(four_people(), POINTS), clusters))
+    return list(pair_tables(rate_on(four_people(), POINTS), clusters))
 
 
 PAIRS = list(itertools.combinations(range(4), 2))
