@@ -18,10 +18,7 @@ from coeval.extensions.judge.runtime.judge import Asked, Asker, drafts_of, open_
 from coeval.llm.protocols.protocol import Item, Protocol
 from coeval.llm.running.judgment_table import Bar
 from coeval.llm.running.pool import Judged, Outcome, judge_item, run_all
-from coeval.llm.running.runner import build_runner
 from coeval.stats.rating_matrix import Numbers
-from coeval.store import Store
-from coeval.store.queries.calls import StoredLedger
 
 # A permutation test compares old and new answers to the same questions.
 
@@ -253,11 +250,7 @@ async def _ask_again(
     """Return the new drafts by request, pass and criterion number. Each item is asked once per pass."""
     items = {(each.question.request, turn): each for each in ready for turn in range(repeats)}
     drafts: dict[tuple[str, int, int], ImportedDraft] = {}
-    runner = build_runner(
-        asked.settings,
-        StoredLedger(Store(asked.ledger)),
-        concurrency=asked.concurrency or asked.settings.concurrency,
-    )
+    runner = asked.build_runner()
 
     async def judge(key: tuple[str, int]) -> Judged:
         each = items[key]

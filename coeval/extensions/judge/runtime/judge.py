@@ -24,7 +24,7 @@ from coeval.llm.protocols.protocol import Brief, Item, Protocol, build_protocol,
 from coeval.llm.running.judgment_table import Bar, read_instances, run_apart
 from coeval.llm.running.ledger import Prices
 from coeval.llm.running.pool import Judged, Outcome
-from coeval.llm.running.runner import build_runner, judge_all
+from coeval.llm.running.runner import Runner, build_runner, judge_all
 from coeval.settings import Settings, load_settings
 from coeval.store import Store
 from coeval.store.queries.calls import StoredLedger
@@ -136,6 +136,17 @@ class Asked:
     replay: bool = False
     endpoint: str = ""
 
+    def build_runner(self) -> Runner:
+        """Return a runner that asks the judge's models in this way."""
+        return build_runner(
+            self.settings,
+            StoredLedger(Store(self.ledger)),
+            concurrency=self.concurrency or self.settings.concurrency,
+            prices=self.prices,
+            replay=self.replay,
+            endpoint=self.endpoint,
+        )
+
 
 class Judge:
     """A judge from its file. Loading it sends no request and runs no code from the file."""
@@ -219,15 +230,7 @@ class Judge:
                 for number, draft in drafts_of(outcome):
                     drafts[name, outcome.item.instance, number] = draft
 
-        runner = build_runner(
-            asked.settings,
-            StoredLedger(Store(asked.ledger)),
-            concurrency=asked.concurrency or asked.settings.concurrency,
-            prices=asked.prices,
-            replay=asked.replay,
-            endpoint=asked.endpoint,
-        )
-        async with runner:
+        async with asked.build_runner() as runner:
             with Bar(asked.progress, name) as bar:
                 summary = await judge_all(
                     asker.protocol,
