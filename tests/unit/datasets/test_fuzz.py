@@ -52,13 +52,6 @@ def test_random_bytes(tmp_path: Path, format: str, content: bytes) -> None:
 
 
 @fuzz
-@given(lines=st.lists(st.text('ab,;\t"\n\r\0é', max_size=20), max_size=6))
-def test_mangled_csv(tmp_path: Path, lines: list[str]) -> None:
-    (tmp_path / "a.csv").write_text("input,output\n" + "\n".join(lines), encoding="utf-8", newline="")
-    load_or_refuse(tmp_path / "a.csv")
-
-
-@fuzz
 @given(records=st.lists(json_values, max_size=4))
 def test_any_json_lines(tmp_path: Path, records: list[object]) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")

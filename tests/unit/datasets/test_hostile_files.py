@@ -116,20 +116,6 @@ def test_the_preview_names_the_sheets_that_are_not_read(tmp_path: Path) -> None:
     assert preview(workbook(tmp_path / "b.xlsx", ["1", "Why?", "So."])).notes == ()
 
 
-def test_a_first_sheet_that_is_no_table_names_the_others(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    book.worksheets[0].title = "About"
-    book.worksheets[0].append(["My study"])
-    book.worksheets[0].append(["Ann", "2026"])
-    book.create_sheet("Data").append(["input", "output"])
-    book.save(path := tmp_path / "own.xlsx")
-    with pytest.raises(InputError) as caught:
-        preview(path)
-    told = str(caught.value)
-    assert "sheet “About”, row 2: has 2 cells, but the header has 1" in told
-    assert "Not read: “Data”. Choose another under Sheet" in told and "quotes" not in told
-
-
 @pytest.mark.parametrize("sheet", ["Answers", "Q&A <2> “x”"])
 def test_another_sheet_is_read_from_a_copy(tmp_path: Path, sheet: str) -> None:
     def add(book: openpyxl.Workbook) -> None:

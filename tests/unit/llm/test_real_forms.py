@@ -51,20 +51,6 @@ def test_every_score_is_on_the_scale_and_keeps_its_rung(
     assert (1 <= row.score <= 5) if row.rung else (pd.isna(row.score) and row.reason)
 
 
-def test_a_comparison_is_a_preference_or_says_why_not(real_model: RealModel, tmp_path: Path) -> None:
-    pair = pd.DataFrame(
-        {"input": ["Why is the sky blue?"] * 2, "output": ["Air scatters blue light most.", "It is not."],
-         "document": ["d", "d"]}
-    )  # fmt: skip
-    table = judge_frame(
-        pair, ["The answer is right."], real_model.name, settings=Settings(base_url=real_model.url, timeout=600),
-        protocol="pairwise", max_tokens=120, temperature=0.0, ledger=tmp_path / "l.db", progress=False,
-    )  # fmt: skip
-    assert len(table) == 2
-    for row in table.itertuples():
-        assert row.raw and (row.score in (0, 0.5, 1) or (pd.isna(row.score) and row.reason))
-
-
 T = TypeVar("T")
 TASK = Task("t", "T", "Answer for a child.")
 SKY = Instance("1", "Why is the sky blue?", "Air scatters blue light most.")

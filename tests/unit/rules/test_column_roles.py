@@ -6,7 +6,7 @@ import pytest
 
 from coeval.domain import Column, ColumnRole, Instance, Task
 from coeval.llm.prompting.template_files import render_sample
-from coeval.rules.column_roles import guess_column, guess_columns, select_context
+from coeval.rules.column_roles import guess_column, select_context
 
 GOLD_LIKE = (
     "ground_truth", "expected_output", "target", "solution", "answer_key", "chosen", "rejected", "reward", "passed",
@@ -32,14 +32,6 @@ def test_numbers_under_the_name_of_a_metric_are_a_metric_that_nobody_sees(name: 
 def test_a_column_that_somebody_hid_is_not_asked_about() -> None:
     assert not Column("topic", ColumnRole.HIDDEN, set_by="Ana").is_open
     assert not Column("topic", ColumnRole.SHOWN).is_open
-
-
-def test_columns_keep_their_order() -> None:
-    instances = [
-        Instance("a", "", "", context={"b": "x"}),
-        Instance("c", "", "", context={"a": "y", "b": "z"}),
-    ]
-    assert [column.name for column in guess_columns(instances)] == ["b", "a"]
 
 
 def test_a_judge_is_shown_what_its_role_says_and_nothing_else() -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from coeval.errors import InputError
 from coeval.folded_text import normalize_name
@@ -32,13 +28,3 @@ def test_what_nobody_sees_is_refused_by_its_number(code: int) -> None:
 )
 def test_what_shapes_letters_and_emoji_stays(text: str) -> None:
     assert normalize_name(text) == text
-
-
-@given(st.text())
-def test_a_name_has_its_form_already(text: str) -> None:
-    try:
-        name = normalize_name(text)
-    except InputError:
-        return
-    assert normalize_name(name) == name == unicodedata.normalize("NFC", name)
-    assert normalize_name(unicodedata.normalize("NFD", name)) == name

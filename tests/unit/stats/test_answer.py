@@ -29,29 +29,19 @@ def estimate(value: float, low: float, high: float, clusters: int = 40) -> Estim
 
 
 @pytest.mark.parametrize(
-    ("alpha", "level", "words"),
+    ("alpha", "level"),
     [
-        (
-            estimate(0.85, 0.81, 0.88),
-            "reliable",
-            "Annotators agree well: alpha .85 (95% interval .81 to .88), ",
-        ),
-        (estimate(0.85, 0.79, 0.90), "tentative", "Annotators agree well enough for tentative conclusions: "),
-        (estimate(0.70, 0.60, 0.79), "open", "It is not certain that annotators agree enough: "),
-        (estimate(0.50, 0.40, 0.60), "too low", "Annotators agree too little to rely on these scores: "),
-        (estimate(0.667, 0.667, 0.667), "tentative", "Annotators agree well enough for tentative"),
-        (Estimate(0.9), "too few", "It is too early to say how far annotators agree: alpha .90, "),
-        (
-            Estimate.undefined("no unit has ratings by two annotators"),
-            "undefined",
-            "Agreement cannot be computed yet: no two people scored the same instance on the same criterion. A second",
-        ),
+        (estimate(0.85, 0.81, 0.88), "reliable"),
+        (estimate(0.85, 0.79, 0.90), "tentative"),
+        (estimate(0.70, 0.60, 0.79), "open"),
+        (estimate(0.50, 0.40, 0.60), "too low"),
+        (estimate(0.667, 0.667, 0.667), "tentative"),
+        (Estimate(0.9), "too few"),
+        (Estimate.undefined("no unit has ratings by two annotators"), "undefined"),
     ],
 )
-def test_the_level_is_that_of_the_whole_interval(alpha: Estimate, level: str, words: str) -> None:
-    found = answer(alpha)
-    assert found.level == level and found.sentence.startswith(words)
-    assert "Krippendorff (2004)" in found.source
+def test_the_level_is_that_of_the_whole_interval(alpha: Estimate, level: str) -> None:
+    assert answer(alpha).level == level
 
 
 def test_a_small_study_is_too_small_to_say_however_high_alpha_is() -> None:

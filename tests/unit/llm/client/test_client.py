@@ -216,11 +216,6 @@ def test_a_proxy_in_the_environment_is_not_used_for_a_model_on_this_machine(
         assert ask(stub).text == GOOD
 
 
-def test_what_may_be_shown_of_an_address() -> None:
-    client = Client(Settings(base_url="https://user:secret@example.org/v1/?token=secret"))
-    assert client.endpoint == "https://example.org/v1/"
-
-
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coeval.domain import Quote, QuotePlace
@@ -86,20 +86,6 @@ def test_what_is_found_equals_the_quote_once_folded(line: str, output: str) -> N
             wanted = fold(quote.text)
             assert wanted.startswith(span)
             assert not any(char.isalnum() for char in wanted[len(span) :])
-
-
-@settings(deadline=None)
-@given(output=st.text(alphabet=st.sampled_from("abcß é猫\n.,"), min_size=1, max_size=80), data=st.data())
-@example(output="a b", data=None)
-def test_every_verbatim_span_of_whole_words_is_found(output: str, data: st.DataObject | None) -> None:
-    words = output.split()
-    if not words:
-        return
-    first = data.draw(st.integers(0, len(words) - 1)) if data else 0
-    last = data.draw(st.integers(first, len(words) - 1)) if data else 0
-    span = " ".join(words[first : last + 1])
-    (quote,) = find_quotes(f"“{span}”", output) or (Quote(span),)
-    assert quote.found or not any(char.isalnum() for char in span)
 
 
 def test_nearly_all_quotes_of_the_release_are_found(shared_data: Path) -> None:

@@ -188,11 +188,12 @@ def test_a_failed_question_can_be_asked_again() -> None:
     assert asyncio.run(go()) == "4"
 
 
-def test_waits_double_without_retry_after() -> None:
+def test_waits_double_and_are_bounded() -> None:
     # 0.5, 1, 2, 4 seconds, halved at the low end of the spread, and never over 20.
     patience = Patience()
     assert [patience.wait(n, None, 1.0) for n in (0, 1, 2, 3, 9)] == [0.5, 1, 2, 4, 20]
     assert patience.wait(0, None, 0.0) == 0.25
+    assert patience.wait(0, 3600.0, 0.0) == patience.ceiling
 
 
 def test_retry_after_holds_all_requests_back_up_to_the_ceiling() -> None:
