@@ -95,7 +95,7 @@ def add_joining(app: FastAPI, context: Context) -> None:
             "this page goes on by itself once an owner gives you a role. A crowd study opens by its own link.",
             name=person.name,
         )
-        text = " ".join([text, *tell_first_run(context)[:1]])
+        text = " ".join([*tell_first_run(context)[:1], text])
         return render_page("message", title="CoEval", text=text, base="../", guest=True)
 
     @app.get("/s/{slug}")
