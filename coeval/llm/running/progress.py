@@ -282,6 +282,8 @@ class Forecast:
     cached_tokens: int = 0
     call_seconds: float = 0.0
     """The assumed time of one call, from earlier calls if there are any."""
+    at_once: int = 1
+    """The number of calls that run at the same time."""
     images: int = 0
     """Number of images to send. Their tokens are counted only if earlier calls had images."""
     at_most: bool = False
@@ -295,6 +297,7 @@ class Forecast:
         several = f" for {self.answers:,} answers" if self.answers != self.calls else ""
         about = f"about {self.calls:,} calls{several}{free}, {tokens}{cost}, {show_seconds(self.seconds)}"
         about += f" if a call takes {self.call_seconds:.1f} s" if self.call_seconds else ""
+        about += f", {self.at_once:,} at a time" if self.at_once > 1 else ""
         if not self.images:
             return about
         return f"{about}; with {self.images:,} images, whose tokens are counted only as far as earlier calls tell"
@@ -327,6 +330,7 @@ def forecast(
     usual = past.answer_tokens or answer_tokens
     cached_tokens = round(prompt * past.cached_share)
     each = _mean([min(usual, request.max_tokens or usual) for request in asked], usual)
+    at_once = max(1, min(concurrency, calls))
     return Forecast(
         calls=calls,
         answers=answers,
@@ -334,9 +338,10 @@ def forecast(
         prompt_tokens=prompt,
         completion_tokens=round(answers * each),
         cost=prices.cost(prompt, round(answers * each), cached_tokens),
-        seconds=calls * past.seconds / concurrency,
+        seconds=calls * past.seconds / at_once,
         cached_tokens=cached_tokens,
         call_seconds=past.seconds,
+        at_once=at_once,
         at_most=prices.is_bound(cached_tokens),
         images=round(calls * _mean([sum(len(turn.images) for turn in each.messages) for each in sent], 0.0)),
     )

@@ -24,6 +24,12 @@ def test_forecast_by_rule_of_thumb() -> None:
     assert (found.calls, found.cached, found.prompt_tokens, found.completion_tokens) == (50, 0, 5200, 5000)
     assert found.cost == pytest.approx(0.0152)
     assert found.seconds == 50 * CALL_SECONDS / 5
+    assert str(found).endswith("40 s if a call takes 4.0 s, 5 at a time")
+
+
+def test_forecast_of_fewer_calls_than_run_at_once() -> None:
+    found = forecast([(question(), 0)], 1, Prices(), concurrency=8, answer_tokens=10)
+    assert str(found).endswith("4 s if a call takes 4.0 s"), "one call takes as long as one call"
 
 
 def sent(question: str, *, again: bool = False, several: int = 1) -> str:
