@@ -29,6 +29,7 @@ from coeval.llm.client.completions import (
     split_completion,
 )
 from coeval.llm.client.failures import (
+    FEWER,
     CallError,
     Failure,
     hide,
@@ -202,10 +203,10 @@ class Client:
                 response = await self._sdk.post(path, cast_to=httpx2.Response, body=body | extra)
         except (TimeoutError, openai.APITimeoutError):
             limited = "max_tokens" in body or "max_completion_tokens" in body
-            remedy = "" if limited else "limit the answer's length (max tokens), "
+            remedy = "" if limited else "set a “Token limit per answer”, "
             text = (
-                f"{self.endpoint} gave no answer within {self._timeout:g} seconds: {remedy}raise COEVAL_TIMEOUT, "
-                "or lower COEVAL_CONCURRENCY."
+                f"{self.endpoint} gave no answer within {self._timeout:g} seconds: {remedy}{FEWER}, "
+                "or raise COEVAL_TIMEOUT."
             )
             raise CallError(text, Failure.TIMED_OUT) from None
         except openai.APIStatusError as error:

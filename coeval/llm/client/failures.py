@@ -253,6 +253,9 @@ def _is_spent(code: str, message: str, retry_after: float | None) -> bool:
     return "exceeded your current quota" in message.lower() and not waits
 
 
+FEWER = "lower “Parallel requests” under More settings (COEVAL_CONCURRENCY)"
+"""The remedy if an endpoint receives more requests at the same time than it can answer."""
+
 _SENTENCES: Mapping[Failure, str] = {
     Failure.KEY_REFUSED: "refused the API key ({status}): check OPENAI_API_KEY and that it belongs to this endpoint.",
     Failure.NO_CREDIT: "says that the account has no credit left ({status}): add credit, or use another key.",
@@ -263,7 +266,7 @@ _SENTENCES: Mapping[Failure, str] = {
     Failure.TOO_LONG: "refused the request ({status}) because the text is too long for the model: use a model with "
     "a longer context, or shorten the text.",
     Failure.FILTERED: "withheld the answer by its content filter ({status}).",
-    Failure.RATE_LIMITED: "asks for fewer requests ({status}): lower COEVAL_CONCURRENCY, or run it again later.",
+    Failure.RATE_LIMITED: f"asks for fewer requests ({{status}}): {FEWER}, or run it again later.",
     Failure.SERVER_ERROR: "had an error of its own ({status}): run it again later.",
 }
 

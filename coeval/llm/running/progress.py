@@ -20,7 +20,7 @@ from coeval.llm.client.failures import CallError
 from coeval.llm.running.dispatch import MOST
 from coeval.llm.running.ledger import Ledger, Prices
 
-LONGEST_REASON = 160
+LONGEST_REASON = 240
 """Number of characters of a failure's reason in the line of progress."""
 
 RECENT = 200
@@ -33,11 +33,12 @@ class Usage:
 
     calls: int = 0
     cached: int = 0
-    failures: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Prompt tokens from the provider's prefix cache."""
+    retried: Counter[str] = field(default_factory=Counter)
+    """The reasons why requests were sent again, with the number of requests."""
     timed_out: int = 0
     """Requests that timed out. A provider may bill them anyway."""
     cost: float = 0.0
@@ -88,14 +89,23 @@ class Progress:
 
     def __str__(self) -> str:
         of = f" of {self.total:,}" if self.total is not None else ""
-        failed = f", {self.failed:,} failed ({self.why[:LONGEST_REASON]})" if self.failed else ""
         left = f", {show_seconds(self.eta)} left" if self.eta is not None else ""
         cost = f", {show_cost(self.usage.cost, self.usage.at_most)}" if self.usage.cost else ""
         waiting = f", {self.waiting}" if self.waiting else ""
         results = max(1, self.done + self.failed)
         unread = f", {self.unread:,} ({self.unread / results:.0%}) in no form" if self.unread else ""
         tokens = f"{self.usage.tokens:,} tokens"
-        return f"{self.done:,}{of} done{failed}{unread}, {self.rate:.1f}/s{left}, {tokens}{cost}{waiting}"
+        return f"{self.done:,}{of} done{self._trouble()}{unread}, {self.rate:.1f}/s{left}, {tokens}{cost}{waiting}"
+
+    def _trouble(self) -> str:
+        """Return the numbers of failures and retries with their most frequent reasons, each reason once."""
+        counts: dict[str, list[str]] = {}
+        if self.failed:
+            counts[self.why] = [f"{self.failed:,} failed"]
+        for reason, _ in self.usage.retried.most_common(1):
+            again = self.usage.retried.total()
+            counts.setdefault(reason, []).append(f"{again:,} {'call' if again == 1 else 'calls'} tried again")
+        return "".join(f", {' and '.join(said)} ({why[:LONGEST_REASON]})" for why, said in counts.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,7 @@ class Runner:
                 if not self._patience.allows(error, attempt, time.monotonic() - self._answered_at):
                     raise
                 attempts[error.kind] += 1
+                self.usage.retried[str(error)] += 1
                 wait = self._patience.wait(attempt, error.retry_after, self._spread())
             await asyncio.sleep(wait)
 
@@ -176,7 +177,6 @@ class Runner:
         try:
             exchange = await self._send(request, len(samples))
         except CallError as error:
-            self.usage.failures += 1
             await self._commits.record(self._failed_call((key, samples[0]), request, error))
             raise
         self.usage.calls += 1

@@ -164,6 +164,7 @@ def test_time_out() -> None:
     with start_stub(lambda body: GOOD) as stub:
         error = fail(stub, Reply(hang=True), timeout=0.2)
     assert error.kind is Failure.TIMED_OUT and "0.2 seconds" in str(error) and error.retryable
+    assert "“Parallel requests”" in str(error), "the field on the page"
 
 
 def test_a_slow_drip_does_not_outlast_the_time_out() -> None:

@@ -201,6 +201,24 @@ def test_a_run_that_waits_for_its_endpoint_says_so_at_once(monkeypatch: pytest.M
     assert first.done == 0 and last.done == 1 and not last.waiting and len(shown) == 2
 
 
+def test_a_run_says_which_calls_are_tried_again_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "POLL_SECONDS", 0.005)
+    monkeypatch.setattr(pool, "PROGRESS_SECONDS", 0.005)
+    shown: list[Progress] = []
+    late = CallError("no answer within 60 seconds", Failure.TIMED_OUT)
+    runner = make_runner(FakeSender(late, late, late, seconds=0.05))
+
+    async def judge(n: int) -> str:
+        return (await runner.ask(question(n))).text
+
+    run_many(range(2), judge, on_progress=shown.append, total=2, usage=runner.usage)
+    said = list(map(str, shown))
+    assert any(
+        one.startswith("0 of 2 done, 2 calls tried again (no answer within 60 seconds)") for one in said
+    )
+    assert said[-1].startswith("1 of 2 done, 1 failed and 2 calls tried again (no answer within 60 seconds)")
+
+
 def test_a_run_taken_up_again_repeats_no_call() -> None:
     sender, ledger = FakeSender(), MemoryLedger()
 
