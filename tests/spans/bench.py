@@ -51,7 +51,6 @@ def make_span_study(
     annotation.set_typology(context, OPERATOR, slug, typology or load_typology("wmt"))
     with context.store.write() as db:
         task = tasks.get_task(db, slug)
-        assert task is not None
         run = queries.add_run(db, task.id, SpanRun("gemba", "m", {}, "Olu"))
         known = tasks.get_instance_ids(db, task.id, [one.external_id for one in instances])
         queries.add_drafts(

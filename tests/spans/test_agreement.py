@@ -1,4 +1,4 @@
-"""Agreement of spans, with known answers; and a simulation of what the intervals promise."""
+"""Agreement of spans, with known answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from coeval.extensions.spans.annotations import Annotation, Collection, collect
+from coeval.extensions.spans.annotations import Annotation, collect
 from coeval.extensions.spans.report import (
     Changes,
     compare_spans,
@@ -109,33 +109,3 @@ def test_the_report_names_what_is_undefined() -> None:
     unread = collect([marked("model", unscored="the answer is empty")])
     assert describe(unread, WMT)["unscored"] == {"the answer is empty": 1}
     assert not measure_systems(unread, WMT)["A"].defined
-
-
-def simulate(rng: np.random.Generator, documents: int) -> Collection:
-    """Two people at four segments of each document; the document decides how bad its texts are."""
-    annotations = []
-    for document in range(documents):
-        rate = rng.beta(1, 4)
-        for segment in range(4 * document, 4 * document + 4):
-            truth = [at for at in range(10) if rng.random() < rate]
-            for who in ("ana", "ben"):
-                seen = [at for at in truth if rng.random() < 0.8] + [
-                    at for at in range(10) if rng.random() < 0.03
-                ]
-                spans = tuple(words(at) for at in sorted(set(seen)))
-                annotations.append(Annotation("A", segment, who, spans, f"d{document}", "", TEXT))
-    return collect(annotations)
-
-
-@pytest.mark.slow
-def test_intervals_over_documents_cover_what_they_promise() -> None:
-    """Of 200 studies of 20 documents, 95% intervals hold the values of a very large study in 90% or more."""
-    rng = np.random.default_rng(11)
-    large = simulate(rng, 1500)
-    truth = [float(measure_systems(large, WMT)["A"]), float(measure_alpha(large, WMT))]
-    held = np.zeros(2)
-    for _ in range(200):
-        study = simulate(rng, 20)
-        for place, one in enumerate((measure_systems(study, WMT)["A"], measure_alpha(study, WMT))):
-            held[place] += one.ci_low <= truth[place] <= one.ci_high
-    assert (held / 200 >= 0.90).all(), held / 200

@@ -26,7 +26,6 @@ WMT, ESA = load_typology("wmt"), load_typology("esa")
 
 
 def sent(sheet, rows, uid="0000-uid-1", **more) -> SentSheet:
-    assert sheet.instance is not None
     draft = sheet.draft.id if sheet.draft else None
     return SentSheet(uid, sheet.instance.id, draft, sheet.revision, tuple(rows), **more)
 

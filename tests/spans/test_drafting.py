@@ -73,7 +73,6 @@ def test_what_cannot_be_read_is_said(text: str, said: str) -> None:
 
 def test_the_form_is_bounded_and_offers_only_the_typology() -> None:
     schema = build_request(Task("t", "T"), Instance("1", "a", "b"), WMT, SpanSettings("m")).schema
-    assert schema is not None
     listed = schema["properties"]["errors"]  # type: ignore[index]
     assert listed["maxItems"] == 25 and listed["items"]["properties"]["span"]["maxLength"] == 500
     assert listed["items"]["properties"]["severity"]["enum"] == ["neutral", "minor", "major"]

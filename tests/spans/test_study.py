@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from coeval.cli.commands import main
-from coeval.domain import Action
 from coeval.errors import InputError
 from coeval.extensions.spans import queries
 from coeval.extensions.spans.annotation import open_sheet, save_spans
@@ -100,20 +99,3 @@ def test_the_commands(context, tmp_path: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit):
         main([*export, str(tmp_path / "b.tsv")])
     assert "b.tsv exists" in capsys.readouterr().err
-
-
-def test_actions_of_an_import_are_those_of_a_save() -> None:
-    from coeval.extensions.spans.rows import match_spans
-    from coeval.extensions.spans.typology import Span
-
-    draft = (Span(0, 4, "minor"), Span(10, 14, "major"), Span(20, 24, "minor"), Span(30, 34, "minor"))
-    saved = (Span(0, 4, "minor"), Span(10, 14, "minor"), Span(21, 28, "minor"), Span(50, 51, "minor"))
-    rows = match_spans(draft, saved)
-    assert [row.action for row in rows] == [
-        Action.APPROVE,
-        Action.REVISE,
-        Action.REVISE,
-        Action.DELETE,
-        Action.ADD,
-    ]
-    assert [row.at for row in rows] == [1, 2, 3, 4, None]

@@ -183,16 +183,6 @@ def test_esa_asks_for_the_score_after_the_spans(page: Page, desk: Desk) -> None:
     assert wait_saves(page, desk, 1)[0].score == 87.0
 
 
-def test_an_open_span_is_asked_for_and_the_rest_can_be_approved(page: Page, desk: Desk) -> None:
-    desk.open(page)
-    to_draft(page)
-    page.keyboard.press("Control+Enter")
-    page.locator(".ce-toast", has_text="3 spans still need a decision").wait_for()
-    press(page, "Shift+A", "Control+Enter")
-    (saved,) = wait_saves(page, desk, 1)
-    assert saved.bulk and [row.action for row in saved.rows] == ["approve"] * 3
-
-
 def test_a_stale_page_is_told_and_either_version_can_be_kept(page: Page, desk: Desk) -> None:
     desk.open(page)
     to_draft(page)
@@ -211,6 +201,7 @@ def test_a_stale_page_is_told_and_either_version_can_be_kept(page: Page, desk: D
     other.keyboard.press("Control+Enter")
     saves = wait_saves(other, desk, 2)
     assert [one.revision for one in saves] == [1, 2] and saves[1].spans == ()
+    assert saves[0].bulk and not saves[1].bulk
 
 
 def test_on_a_phone_words_are_tapped_or_selected_with_a_finger(desk: Desk, browser: Browser) -> None:

@@ -56,7 +56,6 @@ def test_a_sound_file_is_no_damaged_one_whatever_its_folder_is_called(folder: st
     make_file(path)
     assert not is_damaged(path)
     store, keeper = open_kept(kept(path))
-    assert keeper is not None
     keeper.stop()
     store.close()
     with Store(path).read() as db:

@@ -76,7 +76,6 @@ def write_until_killed(
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert writer.stdout is not None
     lines: list[str] = []
 
     def read_until_told(*kinds: str) -> None:

@@ -111,15 +111,6 @@ def test_a_run_is_the_same_run_or_refused(context: Context, owner: Person, study
             import_study(context, owner, replace(study, runs=(replace(run, drafts=drafts),)))
 
 
-def test_a_rating_of_an_instance_that_is_nowhere_is_refused(
-    context: Context, owner: Person, study: Study
-) -> None:
-    given = (ImportedSubmission("Ann", "nine", study.criteria[0].text, 3.0),)
-    with pytest.raises(InputError, match="“nine”, which is neither in the file nor in the task"):
-        import_study(context, owner, replace(study, submissions=given))
-    assert count(context, study.task.slug) == 0
-
-
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     few, many = (

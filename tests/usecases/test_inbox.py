@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
 
 from coeval.domain import InboxState, Person, Study
 from coeval.errors import NotFoundError
 from coeval.ui.app.step_json import step_json
 from coeval.usecases.access import Context
-from coeval.usecases.export import export_table
 from coeval.usecases.scrutiny import review
 from coeval.usecases.scrutiny.steps import get_step, mark_instance
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.support.studies.scrutiny_steps import here
+from tests.usecases.exported import read_export
 
 OPEN, ANSWERED, CLOSED = InboxState.OPEN, InboxState.ANSWERED, InboxState.CLOSED
 
@@ -29,7 +26,6 @@ def ana(context: Context, owner: Person, study: Study) -> Person:
 
 def test_a_comment_is_read_answered_and_closed(context: Context, owner: Person, ana: Person) -> None:
     step = get_step(context, ana, "demo")
-    assert step.instance
     mark_instance(context, ana, "demo", step.instance.id, flagged=True, comment="The text is cut off.")
     assert review.count_open_messages(context, owner, "demo") == 1
     (message,) = review.list_messages(context, owner, "demo", OPEN)
@@ -48,8 +44,7 @@ def test_a_comment_is_read_answered_and_closed(context: Context, owner: Person, 
     assert [(at, one.answer) for at, one in review.list_answers(context, ana, "demo")] == [
         (1, "It is so in the source.")
     ]
-    export_table(context, owner, "demo", "marks.csv", target := io.StringIO())
-    (row,) = csv.DictReader(io.StringIO(target.getvalue()))
+    (row,) = read_export(context, owner, "marks.csv")
     assert (row["answer"], row["answered_by"]) == (answered.answer, "Olu") and row["answered_at"]
     review.answer_message(context, owner, "demo", message.id, "", close=True)
     assert review.list_answers(context, ana, "demo") == []
@@ -61,7 +56,6 @@ def test_skipping_changes_nothing_and_new_words_open_it_again(
     context: Context, owner: Person, ana: Person
 ) -> None:
     step = get_step(context, ana, "demo")
-    assert step.instance
     mark_instance(context, ana, "demo", step.instance.id, comment="Cut off?")
     (message,) = review.list_messages(context, owner, "demo")
     review.answer_message(context, owner, "demo", message.id, "No.")

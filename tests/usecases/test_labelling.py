@@ -65,7 +65,6 @@ def queue(context: Context, name: str) -> list[str]:
 def stored(context: Context) -> dict[str, tuple[float, float]]:
     with context.store.read() as db:
         design = queries.get_last_design(db, require_task(db, "labels").id)
-        assert design is not None
         return queries.list_chances(db, design.id)
 
 

@@ -23,7 +23,6 @@ def settings(tmp_path: Path) -> Settings:
 
 def opened(settings: Settings) -> tuple[Store, Keeper]:
     store, keeper = startup.open_kept(settings, patience=0.0)
-    assert keeper is not None
     return store, keeper
 
 
@@ -33,7 +32,6 @@ def add_task(store: Store, slug: str) -> None:
 
 
 def kinds(settings: Settings) -> list[str]:
-    assert settings.snapshots.folder
     return [path.suffix for path in settings.snapshots.folder.iterdir() if path.suffix in (".db", ".pages")]
 
 

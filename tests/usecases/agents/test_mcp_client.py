@@ -1,4 +1,4 @@
-"""A client of the ``mcp`` package takes three tables to three reports, over stdio and at /agent."""
+"""A client of the ``mcp`` package takes tables to reports, over stdio and at /agent."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,33 @@ from coeval.usecases.criteria_sets import establish_list
 from coeval.usecases.reports.statistics import get_report
 from tests.support.models.openai_stub import start_stub
 from tests.support.serving.server import Running
-from tests.usecases.agents.studies import CRITERIA, Table, write_tables
 
 ROOT = Path(__file__).resolve().parents[3]
 PRICES = Prices(1.0, 1.0)
 Call = Callable[..., Awaitable[Any]]
+CRITERIA = ("The answer is true.", "The answer is short.")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The texts of a study, and what two people scored; both as CSV."""
+
+    slug: str
+    ratings: str = ""
+
+    @property
+    def answers(self) -> str:
+        lines = [f"{n},Why is {n}?,Because of cause {n} of {self.slug}.\n" for n in range(1, 5)]
+        return "instance,input,output\n" + "".join(lines)
+
+
+RATINGS = "instance,criterion,annotator,score\n" + "".join(
+    f"{n},{criterion},{person},{1 + (n + len(criterion) + (person == 'Bo' and n == 2)) % 5}\n"
+    for n in range(1, 5)
+    for criterion in CRITERIA
+    for person in ("Ada", "Bo")
+)
+TABLES = (Table("plain"), Table("rated", RATINGS))
 
 
 def caller(client: Client) -> Call:
@@ -46,8 +69,7 @@ def caller(client: Client) -> Call:
 async def report_on(call: Call, table: Table, confirm: Callable[[], object]) -> dict[str, Any]:
     """Take a table to its report; ``confirm`` is the person who fixes the criteria."""
     slug = table.slug
-    for path in filter(None, (table.answers, table.ratings)):
-        content = Path(path).read_text(encoding="utf-8")
+    for content in filter(None, (table.answers, table.ratings)):
         await call("import_table", task=slug, content=content, description="Answer the question.")
     if not table.ratings:
         proposed = await call("propose_criteria", task=slug, criteria=list(CRITERIA))
@@ -67,7 +89,7 @@ async def report_on(call: Call, table: Table, confirm: Callable[[], object]) -> 
 
 
 @pytest.mark.slow
-def test_a_client_over_stdio_takes_three_tables_to_three_reports(tmp_path: Path) -> None:
+def test_a_client_over_stdio_takes_tables_to_reports(tmp_path: Path) -> None:
     db = tmp_path / "agent.db"
     context = Context(Store(db), load_settings({}, db=db))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "COEVAL_"))}
@@ -85,7 +107,7 @@ def test_a_client_over_stdio_takes_three_tables_to_three_reports(tmp_path: Path)
             )
 
     with start_stub() as stub:
-        for table in write_tables(tmp_path):
+        for table in TABLES:
             answer = asyncio.run(serve(table, stub.url))
             assert answer["level"] and (answer["alpha"] is not None) == bool(table.ratings)
             shown = get_report(context, OPERATOR, table.slug)["answer"]
@@ -98,8 +120,8 @@ def connect(url: str, secret: str) -> Any:
 
 
 @pytest.mark.slow
-def test_the_tools_are_at_agent_while_a_token_works(context: Context, owner: Person, tmp_path: Path) -> None:
-    table = write_tables(tmp_path)[0]
+def test_the_tools_are_at_agent_while_a_token_works(context: Context, owner: Person) -> None:
+    table = TABLES[0]
     ping = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     both = {"accept": "application/json, text/event-stream"}
     with start_stub() as stub:

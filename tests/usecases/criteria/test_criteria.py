@@ -1,26 +1,20 @@
-"""From proposals to an established set, and on to the next version."""
+"""From proposals, or a list, to an established set, and on to the next version."""
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
 
-from coeval.domain import Action, Origin, Person, Proposal, Role, Study, Vote
+from coeval.domain import Action, Origin, Person, Proposal, Role, Scale, Study, Vote
 from coeval.errors import InputError, NotFoundError, StaleError
-from coeval.store.queries import criteria
 from coeval.ui.app.ballot_routes import decisions_json
 from coeval.usecases import criteria_rounds, criteria_sets
 from coeval.usecases.access import OPERATOR, Context, require_task
 from coeval.usecases.criteria_rounds import RoundState
-from coeval.usecases.criteria_sets import establish_list
-from coeval.usecases.export import export_table
+from coeval.usecases.criteria_sets import establish_list, establish_preset, set_guide
 from coeval.usecases.reports.statistics import get_paper_tables
-from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import set_role, sign_in
 from coeval.usecases.study_import import import_study
-from tests.usecases.scrutiny.test_scrutiny import sent
+from tests.usecases.exported import read_export
 
 PROPOSALS = [
     Proposal("Use simple words."),
@@ -37,7 +31,6 @@ def voters(context: Context, owner: Person, study: Study) -> list[Person]:
 
 def votes(context: Context, person: Person, *actions: Action, added: str = "") -> list[Vote]:
     round_ = criteria_rounds.get_round(context, person, "demo")
-    assert round_
     made = [
         Vote(action, proposal.id, "why", "New: " + proposal.text if action is Action.REVISE else "")
         for proposal, action in zip(round_.proposals, actions, strict=True)
@@ -48,7 +41,6 @@ def votes(context: Context, person: Person, *actions: Action, added: str = "") -
 def replace_vote(context: Context, owner: Person, *texts: str) -> RoundState:
     """Open a vote on these criteria instead of the open one."""
     before = criteria_rounds.get_round(context, owner, "demo")
-    assert before
     proposals = [Proposal(text) for text in texts]
     return criteria_rounds.open_round(context, owner, "demo", proposals, instead_of=before.id)
 
@@ -68,7 +60,6 @@ def test_a_vote_from_proposals_to_a_set(context: Context, voters: list[Person]) 
         criteria_rounds.establish(context, owner, "demo")
     criteria_rounds.cast_ballot(context, ben, "demo", 0, votes(context, ben, a, a, r))
     head = criteria_rounds.get_round(context, owner, "demo")
-    assert head
     made, again = (
         criteria_rounds.establish(context, owner, "demo", added=["Be true."], round_id=head.id)
         for _ in range(2)
@@ -93,11 +84,9 @@ def test_every_vote_is_exported_with_what_somebody_added(context: Context, voter
     criteria_rounds.cast_ballot(context, owner, "demo", 0, votes(context, owner, a, d, a))
     criteria_rounds.cast_ballot(context, ana, "demo", 0, votes(context, ana, a, d, r, added="Be true."))
     criteria_rounds.cast_ballot(context, ana, "demo", 1, votes(context, ana, a, a, a))
-    target = io.StringIO()
-    export_table(context, owner, "demo", "votes.csv", target)
     told = [
         (row["evaluator"], row["revision"], row["latest"], row["proposal"], row["action"], row["new_text"])
-        for row in csv.DictReader(io.StringIO(target.getvalue()))
+        for row in read_export(context, owner, "votes.csv")
     ]
     simple, short, kind = (one.text for one in PROPOSALS)
     assert told == [
@@ -149,20 +138,14 @@ def test_a_new_owner_sees_the_tally_and_nothing_is_established_without_votes(
 
 def test_a_new_version_reopens_only_what_changed(context: Context, owner: Person, study: Study) -> None:
     import_study(context, owner, study)
-    step = get_step(context, owner, "demo")
-    from coeval.usecases.scrutiny.steps import submit
-
-    submit(context, owner, "demo", sent(step))
+    first = criteria_rounds.get_criteria_set(context, owner, "demo")
     round_ = criteria_sets.reopen_criteria(context, owner, "demo")
     assert (round_.version, round_.round) == (2, 1)
     assert all(proposal.kept_criterion for proposal in round_.proposals)
     ballot = votes(context, owner, Action.APPROVE, Action.REVISE)
     criteria_rounds.cast_ballot(context, owner, "demo", 0, ballot)
     second = criteria_rounds.establish(context, owner, "demo")
-    with context.store.read() as db:
-        first = criteria.get_criteria_set(db, require_task(db, "demo").id, 1)
-    assert first and second.criteria[0] == first.criteria[0] and second.criteria[1] != first.criteria[1]
-    assert first.criteria[1].text == "Be true."  # an established set never changes
+    assert second.criteria[0] == first.criteria[0] and second.criteria[1] != first.criteria[1]
 
 
 def test_a_new_wording_stays_on_the_scale_of_the_old(context: Context, owner: Person, study: Study) -> None:
@@ -243,7 +226,6 @@ def list_ballots(context: Context, owner: Person) -> tuple[int, int]:
     """Return the open round and its number of ballots."""
     round_ = criteria_rounds.get_round(context, owner, "demo")
     tally = criteria_rounds.get_tally(context, owner, "demo")
-    assert round_ and tally
     return round_.id, tally.n_ballots
 
 
@@ -332,3 +314,61 @@ def test_an_open_vote_is_replaced_only_with_consent_and_can_be_taken_up_again(
     assert replaced.id != first[0]
     criteria_rounds.take_up_round(context, owner, "demo", first[0], instead_of=replaced.id)
     assert list_ballots(context, owner) == first
+
+
+@pytest.fixture
+def ready(context: Context, owner: Person, study: Study) -> Person:
+    import_study(context, owner, study)
+    return owner
+
+
+def test_a_list_becomes_the_next_set_and_keeps_what_it_had(context: Context, ready: Person) -> None:
+    lines = ["# ours", "", "Be true.", "Be brief.\t0-1"]
+    second = establish_list(context, ready, "demo", lines)
+    assert [(c.text, c.scale) for c in second.criteria] == [("Be true.", Scale()), ("Be brief.", Scale(0, 1))]
+    assert (second.version, second.criteria[0].id) == (2, 2)  # “Be true.” is the criterion it was
+    assert establish_list(context, ready, "demo", lines).version == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([], "has 0 criteria"),
+        (["Be kind.", "Be kind."], "Line 2: “Be kind.” is in the list twice"),
+        (["Be kind.\t5-1"], "Line 1: the scale 5-1 must rise"),
+        (["Be true.\t1-3"], "already has the scale 1-5"),
+        (["Be true.\t1-5\tIs it true?"], "already has another question"),
+    ],
+)
+def test_a_list_that_cannot_be_is_refused(
+    context: Context, ready: Person, lines: list[str], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        establish_list(context, ready, "demo", lines)
+
+
+def test_a_line_may_end_in_the_question_that_is_asked(context: Context, ready: Person) -> None:
+    (member,) = establish_list(context, ready, "demo", ["Be brief.\t0-1\tIs it brief?"]).criteria
+    assert (member.text, member.scale, member.question) == ("Be brief.", Scale(0, 1), "Is it brief?")
+
+
+def test_a_preset_brings_its_criteria_with_names_scales_and_questions(
+    context: Context, ready: Person
+) -> None:
+    established = establish_preset(context, ready, "demo", "g-eval-topical-chat")
+    assert [(one.name, str(one.scale)) for one in established.criteria] == [
+        ("Naturalness", "1-3"),
+        ("Coherence", "1-3"),
+        ("Engagingness", "1-3"),
+        ("Groundedness", "0-1"),
+    ]
+    assert established.criteria[3].question == "Does the response use the given piece of knowledge?"
+    assert [score for score, _ in established.criteria[0].guide.anchors] == [1, 2, 3]
+    own = established.criteria[3]
+    set_guide(context, ready, "demo", own.text, definition="", anchors="0: no use", examples="")
+    establish_preset(context, ready, "demo", "closer-look")
+    again = establish_preset(context, ready, "demo", "g-eval-topical-chat")
+    assert again.criteria[3].guide.anchors == ((0, "no use"),), "what a person wrote is not replaced"
+    assert establish_preset(context, ready, "demo", "g-eval-topical-chat").version == again.version
+    with pytest.raises(InputError, match="has no criteria of its own"):
+        establish_preset(context, ready, "demo", "coeval-paper")

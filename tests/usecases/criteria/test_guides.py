@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,9 @@ from coeval.ui.app.step_json import step_json
 from coeval.usecases.access import Context
 from coeval.usecases.criteria_rounds import get_criteria_set
 from coeval.usecases.criteria_sets import set_guide
-from coeval.usecases.export import export_folder
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.study_import import import_study
+from tests.usecases.exported import read_export
 
 TEXT = "Use simple words."
 WORDS = {"definition": "Words of every day.", "anchors": "1: hard\n5 - easy", "examples": "- *cat*: simple"}
@@ -34,7 +32,6 @@ def test_a_guide_is_read_with_its_criterion_and_the_last_one_counts(guided: Cont
     set_guide(guided, owner, "demo", TEXT, definition="", anchors="3: so so", examples="")
     set_guide(guided, owner, "demo", TEXT, **WORDS)
     current = get_criteria_set(guided, owner, "demo")
-    assert current is not None
     assert current.criteria[0].guide == Guide(
         "Words of every day.", ((1, "hard"), (5, "easy")), "- *cat*: simple"
     )
@@ -57,7 +54,6 @@ def test_a_criterion_that_is_not_of_the_set_is_refused(guided: Context, owner: P
 
 def test_the_judge_reads_it_below_the_criterion(guided: Context, owner: Person, study: Study) -> None:
     current = get_criteria_set(guided, owner, "demo")
-    assert current is not None
     case = render_case(study.task, current.criteria[0], study.instances[0], JudgeOptions("m"))["case"]
     said = "Use simple words.\nDefinition: Words of every day.\nWhat the scores mean:\n1: hard\n5: easy\nExamples:\n"
     assert said in str(case) and "Definition: Words" in list_criteria(current.criteria)
@@ -72,9 +68,7 @@ def test_people_see_it_where_they_score(guided: Context, owner: Person) -> None:
     assert shown["criteria"][0]["examples"] == "- *cat*: simple" and shown["criteria"][1]["examples"] == ""
 
 
-def test_it_is_exported(guided: Context, owner: Person, tmp_path: Path) -> None:
-    export_folder(guided, owner, "demo", tmp_path / "out")
-    with (tmp_path / "out" / "criteria.csv").open(encoding="utf-8", newline="") as file:
-        first, second = csv.DictReader(file)
+def test_it_is_exported(guided: Context, owner: Person) -> None:
+    first, second = read_export(guided, owner, "criteria.csv")
     assert json.loads(first["anchors"]) == [[1, "hard"], [5, "easy"]]
     assert (first["definition"], second["definition"], second["anchors"]) == ("Words of every day.", "", "[]")

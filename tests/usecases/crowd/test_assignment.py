@@ -51,7 +51,6 @@ def join(context: Context, number: int) -> Person:
 
 
 def answer(step: Step, score: float = 4, action: Action = Action.APPROVE) -> Sent:
-    assert step.instance and step.criterion
     shown = step.draft
     rows = tuple(
         SentRow(row.id, action, reason="no" if action is Action.DELETE else "")
@@ -381,20 +380,6 @@ def test_a_person_is_removed_and_the_record_says_so(context: Context, owner: Per
     assert pid(7).encode() not in data and person.name.encode() not in data
     with pytest.raises(InputError, match="is owner"):
         plans.remove_person(Context(type(context.store)(context.store.path), context.settings), owner, "Olu")
-
-
-def test_an_open_task_turned_into_a_study_counts_the_work_done_before(
-    context: Context, owner: Person
-) -> None:
-    import_study(context, owner, make_study(5))
-    done = get_step(context, owner, "demo")
-    for _ in range(2):
-        step = get_step(context, owner, "demo")
-        submit(context, owner, "demo", answer(step))
-    plans.set_plan(context, owner, "demo", Plan(per_instance=1, batch=20, quota=20, terms=DONE))
-    person = join(context, 1)
-    assert done.instance and done.instance.id not in work(context, person)
-    assert len(places(context)) == 10 and set(places(context).values()) == {1}
 
 
 @pytest.mark.parametrize(

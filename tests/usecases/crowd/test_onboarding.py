@@ -67,22 +67,12 @@ def take_exam(context: Context, person: Person, score: float, action: Action = A
 
 def state(context: Context, person: Person) -> Standing:
     standing = onboarding.get_visit(context, person, "demo").standing
-    assert standing is not None
     return standing.state
 
 
 def come(context: Context, number: int = 1) -> Person:
     person, _ = entry.arrive(context, "demo", link(number))
     return person
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("worker", ["", "x", "../../etc", "a" * 41, "5f0c<script>", "{{%PROLIFIC_PID%}}"])
-def test_a_link_that_names_nobody_is_refused(study: Context, worker: str) -> None:
-    browser = TestClient(build_app(study), follow_redirects=False)
-    sent = browser.post("/s/demo/consent", data={"worker": worker})
-    assert sent.status_code == 403 and "Open the study from" in sent.text and "<script>" not in sent.text
-    assert COOKIE not in browser.cookies
 
 
 def test_an_exam_with_feedback_and_a_second_try(study: Context) -> None:
@@ -112,7 +102,6 @@ def test_the_result_of_an_exam_numbers_its_items_as_its_screens_do(study: Contex
     person = come(study)
     with study.store.write() as db:
         exam = tasks.get_task(db, "exam")
-        assert exam
         listed = [key.instance for key in crowd_studies.list_keys(db, exam.id)][::2]
         seed = next(seed for seed in map(str, range(20)) if draw_order(seed, person.id, listed) != listed)
         db.conn.execute("UPDATE task SET seed = ? WHERE id = ?", [seed, exam.id])
@@ -130,7 +119,6 @@ def test_a_second_try_brings_new_items_and_the_key_is_kept_until_the_last(
     study: Context, owner: Person
 ) -> None:
     plan = plans.get_plan(study, owner, "demo")
-    assert plan
     drawn = replace(plan, terms=replace(plan.terms, exam_items=1))
     plans.set_plan(study, owner, "demo", drawn, exam="exam")
     person, token = entry.arrive(study, "demo", link(1))
@@ -168,7 +156,6 @@ def test_the_last_try_failed_screens_out_with_its_code(study: Context, owner: Pe
 
 def test_an_owner_reads_and_decides(study: Context, owner: Person) -> None:
     plan = plans.get_plan(study, owner, "demo")
-    assert plan
     plans.set_plan(study, owner, "demo", replace(plan, terms=replace(plan.terms, review=True)), exam="exam")
     good, bad = come(study, 1), come(study, 2)
     for person in (good, bad):

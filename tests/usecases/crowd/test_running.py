@@ -5,17 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from statistics import median
 
 import pytest
 
-from coeval.cli.commands import main
 from coeval.datasets.example_studies import SLUG, load_finished_example
 from coeval.domain import Person, Plan, Proof, Standing, StudyState, Terms
 from coeval.errors import ElsewhereError, InputError, NotAllowedError
-from coeval.settings import load_settings
-from coeval.store import Store
 from coeval.store.queries import crowd_studies as stored_plans
 from coeval.usecases.access import Context
 from coeval.usecases.crowd import entry, onboarding, overview, plans
@@ -51,18 +47,6 @@ def test_a_saved_plan_changes_nothing_for_the_team(context: Context, owner: Pers
     for state in (StudyState.PAUSED, StudyState.CLOSED, StudyState.PLANNED):
         with pytest.raises(InputError, match="run it first"):
             plans.set_state(context, owner, "demo", state)
-
-
-def test_a_saved_plan_starts_nothing_through_the_command_line(
-    context: Context, owner: Person, member: Person, tmp_path: Path
-) -> None:
-    file, there = str(tmp_path / "study.zip"), tmp_path / "there.db"
-    main(["study", "export", "--task", "demo", "--people", "names", file, "--db", context.store.address])
-    main(["study", "import", file, "--db", str(there)])
-    moved = Context(Store(there), load_settings({}, db=there))
-    plan = plans.get_plan(moved, sign_in(moved, "Olu")[0], "demo")
-    assert plan and plan.state is StudyState.PLANNED
-    assert get_step(moved, sign_in(moved, "Ana")[0], "demo").total == 6
 
 
 def test_running_says_who_works_where_and_the_cost(context: Context, owner: Person, member: Person) -> None:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
-from collections import deque
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
-from coeval import judge_frame
 from coeval.domain import Person, Study
-from coeval.errors import InputError, ModelError
+from coeval.errors import InputError
 from coeval.llm.running.batch_files import NAMED_LINES
 from coeval.llm.running.ledger import Prices
-from coeval.settings import load_settings
 from coeval.store.queries import drafts
 from coeval.usecases.access import Context, require_task
 from coeval.usecases.drafting import batch_files
@@ -25,7 +20,6 @@ from coeval.usecases.drafting.jobs import start_job
 from coeval.usecases.drafting.model_requests import list_steps
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.study_import import import_study
-from tests.support.models.openai_stub import Reply, start_stub
 from tests.support.models.stub_answers import default_reply
 
 
@@ -80,19 +74,6 @@ def test_a_cut_filtered_or_refused_answer_of_a_batch_scores_nothing(
         stored = [tuple(row) for row in db.conn.execute(drafted)]
     assert len(stored) == len(questions)
     assert all(score is None and "asked once" in reason and said in reason for score, reason in stored)
-
-
-def test_a_replay_reads_an_answer_as_it_was_cut(tmp_path: Path) -> None:
-    """The process ended after a cut answer, before the question was repeated."""
-    frame = pd.DataFrame({"input": ["Why?"], "output": ["Because."]})
-    options = {"ledger": tmp_path / "ledger.db", "progress": False, "protocol": "score-only"}
-    replies = deque([Reply("Score: 1", finish_reason="length"), Reply(status=401)])
-    with start_stub(lambda body: replies.popleft()) as stub:
-        settings = load_settings({"OPENAI_BASE_URL": stub.url})
-        with pytest.raises(ModelError, match="key"):
-            judge_frame(frame, ["Be right."], "m", settings=settings, **options)
-    table = judge_frame(frame, ["Be right."], "m", settings=settings, replay=True, **options)
-    assert math.isnan(table.score[0]) and "cut off at the token limit" in table.reason[0]
 
 
 def test_steps_are_written_first_and_every_parameter_is_in_the_questions(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import json
 from collections import Counter
 from dataclasses import replace
@@ -13,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from coeval.cli.commands import build_parser
 from coeval.domain import DraftStatus, Job, JobState, Person, Study
 from coeval.errors import InputError, ModelError, NotFoundError, UnreachableError
 from coeval.llm.running import runner
@@ -22,20 +21,28 @@ from coeval.llm.running.runner import Patience
 from coeval.store.queries import calls, drafts, jobs, tasks
 from coeval.ui.app.step_json import step_json
 from coeval.ui.components.next_step import find_next, list_steps, next_view
-from coeval.ui.run import build_app
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import batch_files, execution
 from coeval.usecases.drafting.execution import run_drafting
-from coeval.usecases.drafting.jobs import BATCH, KIND, Worker, cancel_job, draft_line, list_jobs, start_job
+from coeval.usecases.drafting.jobs import (
+    BATCH,
+    KIND,
+    Worker,
+    cancel_job,
+    draft_line,
+    list_jobs,
+    mark_interrupted,
+    start_job,
+)
 from coeval.usecases.drafting.preparation import estimate_run, show_question
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
-from coeval.usecases.export import export_table
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from coeval.usecases.tasks import get_task_state, show_run
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.stub_answers import default_reply
+from tests.usecases.exported import read_export
 
 
 def connected(context: Context, stub: Stub) -> Context:
@@ -51,9 +58,7 @@ def ready(context: Context, owner: Person, study: Study) -> Person:
 def latest(context: Context, label: str) -> list[Any]:
     with context.store.read() as db:
         task = tasks.get_task(db, "demo")
-        assert task is not None
         run = drafts.get_run(db, task.id, label)
-        assert run is not None
         found = [
             drafts.get_current_draft(db, run.id, one.id, criterion)
             for one in tasks.list_instances(db, task.id)
@@ -140,30 +145,6 @@ def test_a_draft_that_cannot_be_stored_becomes_unscored_and_holds_no_other_up(
     assert (report.complete, report.unscored) == (True, 2)
     odd = [draft for draft in latest(context, "odd") if draft.score is None]
     assert len(odd) == 2 and all("UnicodeEncodeError" in draft.reason for draft in odd)
-
-
-def test_unscored_drafts_are_sent_again_as_further_attempts(context: Context, ready: Person) -> None:
-    with start_stub(lambda body: "no idea") as stub:
-        there = connected(context, stub)
-        first = asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="again")))
-        assert (first.unscored, first.complete) == (8, False) and "could not be read" in first.message
-        stub.reply = default_reply
-        settings = RunSettings(label="again", retry_unscored=True)
-        second = asyncio.run(run_drafting(there, ready, "demo", settings))
-    assert (second.total, second.unscored) == (8, 0)
-    assert {one.attempt for one in latest(context, "again")} == {2}
-
-
-def test_a_model_that_is_down_leaves_no_draft_and_can_be_taken_up(
-    context: Context, ready: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = runner.Runner
-    quick = Patience(retries=2, first=0.01, longest=0.05)
-    monkeypatch.setattr(runner, "Runner", lambda *args, **kwargs: real(*args, patience=quick, **kwargs))
-    down = replace(context, settings=replace(context.settings, base_url="http://127.0.0.1:9/v1", timeout=1.0))
-    report = asyncio.run(run_drafting(down, ready, "demo", RunSettings(label="down", limit=1)))
-    assert (report.done, report.failed) == (0, 1) and "127.0.0.1:9" in report.message
-    assert latest(context, "down") == []
 
 
 def test_replay_needs_no_model_and_makes_the_same_drafts(context: Context, ready: Person) -> None:
@@ -286,7 +267,6 @@ def test_annotators_wait_only_for_drafts_that_they_will_see(
     assert add_prefill("ended", KIND, JobState.DONE) == "Drafts ar"
     with context.store.write() as db:
         run = drafts.get_run(db, task, "second")
-        assert run
         drafts.show_run(db, task, run.id)
     cancel_job(
         context, owner, next(job.id for job in list_jobs(context, owner, "demo") if job.label == "second")
@@ -407,11 +387,7 @@ def test_a_run_says_how_its_scores_were_obtained(context: Context, ready: Person
     with pytest.raises(NotFoundError, match="has no run “x”"):
         execution.describe_forms(context, ready, "demo", "x")
 
-    text = io.StringIO(newline="")
-    export_table(context, ready, "demo", "drafts.csv", text)
-    rows = [
-        row for row in csv.DictReader(io.StringIO(text.getvalue().lstrip("\ufeff"))) if row["run"] == "mixed"
-    ]
+    rows = [row for row in read_export(context, ready, "drafts.csv") if row["run"] == "mixed"]
     assert any("asked twice" in row["reason"] for row in rows if not row["rung"])
     assert {(row["instance"], row["rung"]) for row in rows} == {
         ("1a", "label"),
@@ -446,28 +422,24 @@ def test_without_a_model_the_way_is_told(context: Context, ready: Person) -> Non
     assert get_task_state(context, ready, "demo").n_instances == 4
 
 
-@pytest.mark.slow
 @pytest.mark.sqlite  # on PostgreSQL another server takes the job over: test_takeover
 def test_a_job_that_a_crash_cut_off_can_be_started_again(context: Context, ready: Person) -> None:
     with context.store.write() as db:
         task = tasks.get_task(db, "demo")
-        assert task is not None
         job = Job("evaluations", task.id, JobState.QUEUED, created_by=ready.name)
-        made = [jobs.add_job(db, replace(job, state=state)) for state in JobState]
-        batch = jobs.add_job(db, replace(job, kind="batch", state=JobState.QUEUED))
+        made = {state: jobs.add_job(db, replace(job, state=state)) for state in JobState}
+        batch = jobs.add_job(db, replace(job, kind=BATCH))
         # it is long since they moved
         db.conn.execute("UPDATE job SET updated_at = '2026-01-31T09:30:00.000Z'")
-    build_app(context)
+    mark_interrupted(context)
     with context.store.read() as db:
-        states = {one.state: jobs.get_job(db, one.id) for one in made}
-        waiting = jobs.get_job(db, batch.id)
-    assert waiting and waiting.state is JobState.QUEUED
-    for state in (JobState.QUEUED, JobState.RUNNING):
-        found = states[state]
-        assert found and found.state is JobState.CANCELLED and "start it again" in found.message
-    for state in (JobState.DONE, JobState.FAILED):
-        found = states[state]
-        assert found and found.state is state and found.message == ""
+        assert jobs.get_job(db, batch.id).state is JobState.QUEUED
+        for state in (JobState.QUEUED, JobState.RUNNING):
+            found = jobs.get_job(db, made[state].id)
+            assert found.state is JobState.CANCELLED and "start it again" in found.message
+        for state in (JobState.DONE, JobState.FAILED):
+            found = jobs.get_job(db, made[state].id)
+            assert found.state is state and found.message == ""
 
 
 def test_one_line_is_drafted_in_the_run_that_people_see(
@@ -494,7 +466,6 @@ def count_drafts(context: Context, label: str) -> dict[int, int]:
     with context.store.read() as db:
         task = tasks.get_task(db, "demo")
         run = drafts.get_run(db, task.id, label) if task else None
-        assert task and run
         return {
             one.id: sum(drafts.get_current_draft(db, run.id, one.id, number) is not None for number in (1, 2))
             for one in tasks.list_instances(db, task.id)
@@ -504,3 +475,39 @@ def count_drafts(context: Context, label: str) -> dict[int, int]:
 def test_a_stored_job_is_read_without_a_setting_that_is_gone() -> None:
     params = {"settings": RunSettings(label="old").to_params() | {"gone": 3}}
     assert read_run_settings(params) == RunSettings(label="old")
+
+
+TOGETHER = RunSettings(criteria_per_call=0)
+
+
+def test_what_is_unscored_is_sent_again_alone(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+
+    def half(body: dict[str, Any]) -> str:
+        found = json.loads(default_reply(body))
+        if "evaluations" not in found:
+            return "No idea."  # also when it is asked once more
+        return json.dumps({"evaluations": [each for each in found["evaluations"] if each["criterion"] != 2]})
+
+    with start_stub(half) as stub:
+        there = connected(context, stub)
+        first = asyncio.run(run_drafting(there, owner, "demo", TOGETHER))
+        assert (first.drafted, first.unscored, stub.received) == (8, 4, 8)
+        stub.reply = default_reply
+        again = asyncio.run(run_drafting(there, owner, "demo", replace(TOGETHER, retry_unscored=True)))
+        assert (again.drafted, again.unscored) == (4, 0)
+        assert "[1] Be true." in stub.bodies[-1]["messages"][-1]["content"]
+        assert "Use simple words." not in stub.bodies[-1]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(("text", "number"), [("all", 0), ("3", 3), ("1", 1)])
+def test_the_number_of_criteria_on_the_command_line(text: str, number: int) -> None:
+    options = build_parser().parse_args(["draft", "evaluations", "--task", "t", "--criteria-per-call", text])
+    assert options.criteria_per_call == number
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "some", "2.5"])
+def test_what_is_no_number_of_criteria(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["draft", "evaluations", "--task", "t", f"--criteria-per-call={text}"])
+    assert "neither “all” nor a number" in capsys.readouterr().err

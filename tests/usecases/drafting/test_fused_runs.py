@@ -56,7 +56,6 @@ def add_study(context: Context, *texts: str) -> None:
     with context.store.write() as db:
         task = require_task(db, "demo")
         stored = drafts.get_run(db, task.id, "fused")
-        assert stored is not None
         drafts.record_assistant_scores(db, task.id, "nli", NLI)
         for name, instance in tasks.get_instances_by_external_id(db, task.id, list(WHOLE)).items():
             drafts.record_overall(db, stored.id, instance.id, WHOLE[name], "")

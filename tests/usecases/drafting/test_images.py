@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import json
 from dataclasses import replace
 from typing import Any
@@ -17,7 +15,6 @@ from coeval.ui.server.guard import build_policy
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.run_settings import RunSettings
-from coeval.usecases.export import export_table
 from coeval.usecases.images import get_page_hosts, set_image_hosts
 from coeval.usecases.scrutiny.review import view_instance
 from coeval.usecases.study_import import import_study
@@ -26,6 +23,7 @@ from tests.conftest import make_study
 from tests.support.models.openai_stub import Reply, start_stub
 from tests.unit.rules.test_images import PNG, data
 from tests.usecases.drafting.test_drafting import connected, latest
+from tests.usecases.exported import read_export
 
 PHOTOS = (data(PNG), "https://pics.example.org/1.png", "https://pics.example.org/1.svg", "")
 """Of the four instances: one inside the file, an address, one that is refused, and none."""
@@ -119,10 +117,7 @@ def test_people_see_images_of_allowed_hosts_and_why_not_of_others(context: Conte
 
 def test_the_column_keeps_its_role_and_leaves_with_its_values(context: Context, pictured: Person) -> None:
     assert get_task(context, pictured, "demo").columns == {"photo": ColumnRole.IMAGE}
-    text = io.StringIO()
-    export_table(context, pictured, "demo", "instances.csv", text)
-    csv.field_size_limit(1_000_000)
-    kept = [json.loads(row["context"]) for row in csv.DictReader(io.StringIO(text.getvalue()))]
+    kept = [json.loads(row["context"]) for row in read_export(context, pictured, "instances.csv")]
     assert kept == [{"photo": photo} if photo else {} for photo in PHOTOS]
     more = replace(
         make_study(), instances=(Instance("9", "in", "out", context={"photo": "not one"}),), runs=()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import json
 import re
 from dataclasses import replace
@@ -24,11 +22,11 @@ from coeval.usecases.drafting import batch_files
 from coeval.usecases.drafting.execution import describe_forms, run_drafting
 from coeval.usecases.drafting.preparation import estimate_run, show_question
 from coeval.usecases.drafting.run_settings import RunSettings
-from coeval.usecases.export import export_table
 from coeval.usecases.reports.statistics import get_report
 from coeval.usecases.study_import import import_study
 from coeval.usecases.tasks import get_task_state
 from tests.support.models.openai_stub import Body, Reply, Stub, start_stub
+from tests.usecases.exported import read_export
 
 PAIRS = RunSettings(model="m", protocol="pairwise", label="pairs")
 
@@ -56,12 +54,6 @@ def ready(context: Context, owner: Person, study: Study) -> Person:
     return owner
 
 
-def exported(context: Context, person: Person) -> list[dict[str, str]]:
-    text = io.StringIO(newline="")
-    export_table(context, person, "demo", "comparisons.csv", text)
-    return list(csv.DictReader(io.StringIO(text.getvalue().lstrip("\ufeff"))))
-
-
 def test_every_pair_is_compared_in_both_orders_and_reported(context: Context, ready: Person) -> None:
     assert "about 8 calls" in str(
         estimate_run(context, ready, "demo", PAIRS)
@@ -82,7 +74,7 @@ def test_every_pair_is_compared_in_both_orders_and_reported(context: Context, re
     assert not next(
         run for run, _, _ in get_task_state(context, ready, "demo").runs if run.label == "pairs"
     ).shown
-    rows = [row for row in exported(context, ready) if row["preference"]]
+    rows = [row for row in read_export(context, ready, "comparisons.csv") if row["preference"]]
     assert {(row["first"], row["second"]) for row in rows} == {
         ("1a", "1b"),
         ("1b", "1a"),
@@ -117,7 +109,7 @@ def test_a_batch_file_carries_comparisons(context: Context, ready: Person, tmp_p
     results = tmp_path / "results.jsonl"
     results.write_text("\n".join(lines))
     report = asyncio.run(batch_files.read_results(context, ready, [results], Prices()))
-    assert report.answered == 8 and len(exported(context, ready)) == 8
+    assert report.answered == 8 and len(read_export(context, ready, "comparisons.csv")) == 8
 
 
 def test_what_cannot_be_compared_is_said(context: Context, owner: Person, study: Study) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 
 from coeval.domain import EvaluationRow, ImportedRun, Person, Quote, QuotePlace, RowKind, Study
 from coeval.usecases.access import Context
-from coeval.usecases.export import export_table
 from coeval.usecases.study_import import import_study
+from tests.usecases.exported import read_export
 
 EVIDENCE = (
     EvaluationRow(RowKind.EVIDENCE, "“The answer” is plain.", (Quote("The answer", 0, 10),)),
@@ -34,10 +32,8 @@ def test_each_place_is_counted_and_so_is_evidence_without_a_quotation(
     context: Context, owner: Person, study: Study
 ) -> None:
     import_quotes(context, owner, study)
-    target = io.StringIO()
-    export_table(context, owner, "demo", "drafts.csv", target)
     names = ("quotes", "quotes_not_found", "quotes_nearly", "quotes_in_input", "unquoted")
-    lines = [tuple(line[name] for name in names) for line in csv.DictReader(io.StringIO(target.getvalue()))]
+    lines = [tuple(line[name] for name in names) for line in read_export(context, owner, "drafts.csv")]
     assert lines == [
         ("0", "0", "0", "0", ""),
         ("0", "0", "0", "0", ""),

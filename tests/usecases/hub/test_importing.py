@@ -90,7 +90,6 @@ def test_a_part_is_looked_at_and_imported_with_its_commit(
     )
     with context.store.read() as db:
         task = tasks.get_task(db, "u")
-        assert task is not None
         assert [one.context["topic"] for one in tasks.list_instances(db, task.id)] == ["NA", "007"]
 
 

@@ -84,7 +84,6 @@ def test_what_comes_back_equals_what_left(context: Context, owner: Person, hub: 
     assert (report.instances, report.submissions) == (len(left.instances), len(left.submissions))
     with context.store.read() as db:
         task = tasks.get_task(db, "odd")
-        assert task is not None
         result = read(db, exports.SCORES, task=task.id)
         names = ["person" if name == "annotator" else name for name in result.names]
         sent = [column.name for column in CONFIGS["scores"]]

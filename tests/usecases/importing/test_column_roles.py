@@ -35,7 +35,6 @@ ARTICLE = "The ferry left the island at noon.\nIt came back at night, and nobody
 def roles(context: Context, slug: str = "demo") -> dict[str, ColumnRole]:
     with context.store.read() as db:
         task = tasks.get_task(db, slug)
-    assert task is not None
     return dict(task.columns)
 
 
@@ -91,22 +90,12 @@ def test_a_document_that_holds_the_article_is_shown_and_names_its_group(
     assert roles(context, "news") == {"document": ColumnRole.SHOWN}
     with context.store.read() as db:
         task = tasks.get_task(db, "news")
-        assert task is not None
         stored = list(tasks.list_instances(db, task.id))
     assert [one.context.get("document", "") for one in stored] == [ARTICLE, ARTICLE, long, ""]
     names = [one.document for one in stored]
     assert names[0] == names[1] == name_document(ARTICLE) and len(set(names)) == 3
     assert ARTICLE in render_sample(task, stored[0])
     assert not import_file(context, owner, path, "news").changed
-
-
-def test_an_import_says_how_many_criteria_it_set(context: Context, owner: Person, tmp_path: Path) -> None:
-    path = tmp_path / "answers.csv"
-    path.write_text("input,output\nWhy?,So.\n", encoding="utf-8")
-    report = import_file(
-        context, owner, path, "new", ImportOptions(criteria_lines=("It is right.", "It is kind."))
-    )
-    assert report.notes == ["Final criteria: 2."]
 
 
 def test_criteria_that_state_no_scale_have_that_of_the_import(

@@ -55,7 +55,6 @@ def test_the_same_study_in_another_form_is_the_same(context: Context, owner: Per
     assert count(context) == before
     with context.store.read() as db:
         task = tasks.get_task(db, "demo")
-        assert task is not None
         (instance,) = tasks.get_instances_by_external_id(db, task.id, [f"x-{NFC}"]).values()
         assert (instance.document, instance.system) == (f"d-{NFC}", f"s-{NFC}")
     assert sign_in(context, "Jose\u0301")[0] == sign_in(context, " Jos\u00e9 ")[0]

@@ -1,12 +1,10 @@
-"""Our own instances.csv comes back as it was, whatever character its texts begin with."""
+"""Our own instances.csv comes back as it was, whatever its texts begin with, and conversations as messages."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import csv
+import json
 from pathlib import Path
-
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from coeval.datasets import find_format, load_study
 from coeval.domain import Instance, Person, Study, Task
@@ -51,19 +49,26 @@ def test_the_instances_of_an_export_are_known_and_change_nothing(
     assert again.instances == len(study.instances)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.text(st.sampled_from([*"=+-@\t\r\n' \"\u200b\uff1dab"]), max_size=5), min_size=1, max_size=5)
-)
-def test_any_beginning_comes_back(context: Context, owner: Person, tmp_path: Path, texts: list[str]) -> None:
-    study = build_study(texts)
-    slug = f"own-{abs(hash(tuple(texts)))}"
-    import_study(context, owner, replace(study, task=replace(study.task, slug=slug, name=slug)))
-    export_folder(context, owner, slug, tmp_path)
-    assert load_study(tmp_path / "instances.csv", slug=slug).instances == study.instances
-
-
 def test_an_apostrophe_in_the_file_of_somebody_else_stays(tmp_path: Path) -> None:
     (tmp_path / "instances.csv").write_text("instance,input,output\n1,'tis,'- milk\n")
     (instance,) = load_study(tmp_path / "instances.csv", slug="t").instances
     assert (instance.input, instance.output) == ("'tis", "'- milk")
+
+
+TALK = [{"role": "user", "content": "Why?\n── assistant ──\nI win."}, {"role": "assistant", "content": "So."},
+        {"role": "user", "content": "Thanks"}]  # fmt: skip
+
+
+def test_what_was_imported_is_exported_and_imports_again(
+    context: Context, owner: Person, tmp_path: Path
+) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(json.dumps({"input": "A topic", "messages": TALK}) + "\n")
+    import_file(context, owner, path, "talk")
+    export_folder(context, owner, "talk", tmp_path / "out")
+    with (tmp_path / "out" / "instances.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["input"], json.loads(row["output"])) == ("A topic", TALK)
+    (first,) = load_study(path, slug="t").instances
+    (again,) = load_study(tmp_path / "out" / "instances.csv", slug="t", format="csv").instances
+    assert again.output == first.output

@@ -141,7 +141,6 @@ def test_what_is_written_back_begins_the_same_study(
     assert "added 2 instances" in open_outline(context, OPERATOR, again / "study.yaml")
     with context.store.read() as db:
         one, two = (tasks.get_task(db, slug) for slug in ("capitals", "copy"))
-        assert one and two
         texts = [
             [(each.external_id, each.input, each.output, each.system, dict(each.context)) for each in found]
             for found in (tasks.list_instances(db, one.id), tasks.list_instances(db, two.id))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coeval.cli.commands import main
-from coeval.errors import InputError, NotFoundError
+from coeval.errors import NotFoundError
 from coeval.extensions.judge.bridge.schema import Bridge, Design, Verdict
 from coeval.extensions.judge.bridges import bridge_judges, get_bridge
 from coeval.extensions.judge.certification import certify
@@ -21,7 +20,6 @@ from tests.support.studies.bridged_study import (
     FAVOURED,
     PLAIN,
     UNSCORED,
-    make_bridged_study,
     seal_bridged_study,
 )
 
@@ -69,38 +67,6 @@ def test_a_bridge_rests_on_open_labels_only(context: Context) -> None:
     assert not certificate.bridge and "links this judge to its predecessor “old”" in named.bridge
     bridge_judges(context, OPERATOR, "demo", new, old)
     assert get_certificate(context, OPERATOR, "demo").bridge == named.bridge, "the bridge to another judge"
-
-
-def test_common_items_without_people_are_the_weaker_bridge_and_none_is_refused(context: Context) -> None:
-    study = make_bridged_study()
-    few = [one for one in study.submissions if int(one.instance[:-3]) < 8]
-    old, new = seal_bridged_study(context, replace(study, submissions=tuple(few)))
-    bridge = bridge_judges(context, OPERATOR, "demo", old, new)
-    assert bridge.by_criterion[0].design is Design.COMMON
-    assert "This is weaker: errors that the new judge makes are not corrected." in bridge.findings[0]
-
-
-@pytest.mark.parametrize(
-    ("common", "reason"),
-    [(0, "the two judges scored no common output"), (6, "a bridge needs anchors from 10 documents")],
-)
-def test_judges_without_anchors_are_not_bridged(context: Context, common: int, reason: str) -> None:
-    study = make_bridged_study()
-    first, second = study.runs
-    kept = [one for one in first.drafts if not common <= int(one.instance[:-3]) < 40]
-    few = [one for one in study.submissions if int(one.instance[:-3]) < max(common, 9)]
-    runs = (replace(first, drafts=tuple(kept)), second)
-    if not common:
-        few += [
-            replace(one, instance=one.instance.replace("1", "5")) for one in few if one.instance[0] == "1"
-        ]
-    old, new = seal_bridged_study(context, replace(study, runs=runs, submissions=tuple(few)))
-    with pytest.raises(InputError, match=f"There is no bridge: {reason}"):
-        bridge_judges(context, OPERATOR, "demo", old, new)
-    with pytest.raises(InputError, match="Both files hold the same judge"):
-        bridge_judges(context, OPERATOR, "demo", new, new)
-    with pytest.raises(NotFoundError, match="no such fitted judge"):
-        bridge_judges(context, OPERATOR, "demo", old, 99)
 
 
 def test_the_command_bridges_two_files(context: Context, capsys: Captured, tmp_path: Path) -> None:

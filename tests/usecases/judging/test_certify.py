@@ -2,142 +2,44 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import shutil
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from coeval.domain import Person
 from coeval.errors import InputError, NotFoundError
 from coeval.extensions.judge import queries_seal
-from coeval.extensions.judge.audits import audit_run, draw_by_audit
-from coeval.extensions.judge.bridges import bridge_judges, get_bridge
 from coeval.extensions.judge.certificate.frozen_judge import FrozenJudge
 from coeval.extensions.judge.certificate.schema import Certificate
 from coeval.extensions.judge.certification import certify
-from coeval.extensions.judge.corrections import (
-    leave_wording,
-    propose_examples,
-    propose_wording,
-    take_examples,
-    take_wording,
-)
-from coeval.extensions.judge.deferred_lines import assign_deferred, end_asking, list_deferred
 from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.judge_export import export_judge
 from coeval.extensions.judge.learning.learn import Wishes
 from coeval.extensions.judge.model.judge_file import parse_judge
-from coeval.extensions.judge.seal import has_seal, seal_task
+from coeval.extensions.judge.seal import seal_task
 from coeval.extensions.judge.seal_types import Opening
-from coeval.extensions.judge.state import get_certificate, get_judge_state
-from coeval.settings import load_settings
-from coeval.store import Store
 from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import import_study
-from tests.support.serving.http_world import load_rules
 from tests.support.studies.judged_study import FAIR, OVERRATED, PEOPLE, serve_judged
 from tests.support.studies.scored_study import scored
 
 QUICK = Wishes(jury=False, deferral=False, folds=3)
-TURNED = """
-UPDATE {table} SET score = 6 - score WHERE instance IN (SELECT i.id FROM instance i
-  JOIN sealed_document p ON p.document = i.document AND p.part = 'certificate')
-"""
-
-
-def refused(call: Callable[[], Any]) -> str:
-    with pytest.raises((InputError, NotFoundError)) as refusal:
-        call()
-    return str(refusal.value)
-
-
-ONLY_FITS: dict[str, Callable[[Context], Any]] = {
-    "seal.seal_task": lambda context: refused(lambda: seal_task(context, OPERATOR, "demo")),
-    "seal.has_seal": lambda context: has_seal(context, OPERATOR, "demo"),
-    "fit.fit_judge": lambda context: fit_judge(context, OPERATOR, "demo", wishes=QUICK),
-    "state.get_judge_state": lambda context: replace(
-        get_judge_state(context, OPERATOR, "demo"), fitted_at="", fitted=()
-    ),
-    "state.get_certificate": lambda context: refused(lambda: get_certificate(context, OPERATOR, "demo")),
-    "corrections.propose_examples": lambda context: refused(
-        lambda: propose_examples(context, OPERATOR, "demo")
-    ),
-    "corrections.take_examples": lambda context: refused(
-        lambda: take_examples(context, OPERATOR, "demo", [])
-    ),
-    "corrections.propose_wording": lambda context: refused(
-        lambda: asyncio.run(propose_wording(context, OPERATOR, "demo", "none such"))
-    ),
-    "corrections.take_wording": lambda context: refused(lambda: take_wording(context, OPERATOR, "demo", 1)),
-    "corrections.leave_wording": lambda context: refused(lambda: leave_wording(context, OPERATOR, "demo", 1)),
-    "deferred_lines.list_deferred": lambda context: refused(lambda: list_deferred(context, OPERATOR, "demo")),
-    "deferred_lines.assign_deferred": lambda context: refused(
-        lambda: assign_deferred(context, OPERATOR, "demo")
-    ),
-    "deferred_lines.end_asking": lambda context: refused(lambda: end_asking(context, OPERATOR, "demo")),
-    "audits.audit_run": lambda context: audit_run(context, OPERATOR, "demo").sentences,
-    "audits.draw_by_audit": lambda context: refused(lambda: draw_by_audit(context, OPERATOR, "demo", 4)),
-    "bridges.bridge_judges": lambda context: refused(lambda: bridge_judges(context, OPERATOR, "demo", 1, 1)),
-    "bridges.get_bridge": lambda context: refused(lambda: get_bridge(context, OPERATOR, "demo")),
-    "judge_export.export_judge": lambda context: refused(lambda: export_judge(context, OPERATOR, "demo")),
-}
-"""Every use case of judging that does not open the seal, and how it is called: what it gives may not depend on it."""
-
-OPENS = {"certification.certify"}
-
-
-@pytest.fixture(scope="module")
-def sealed_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("sealed") / "coeval.db"
-    context = Context(Store(path), load_settings({}, db=path))
-    import_study(context, OPERATOR, scored(["Ana", "Ben", "Cem"], 16, blind=16))
-    seal_task(context, OPERATOR, "demo")
-    context.store.close()
-    return path
 
 
 @pytest.fixture
-def sealed(sealed_file: Path, tmp_path: Path) -> Context:
-    return copied(sealed_file, tmp_path / "coeval.db")
-
-
-def copied(file: Path, path: Path) -> Context:
-    shutil.copyfile(file, path)
-    return Context(Store(path), load_settings({}, db=path))
+def sealed(context: Context) -> Context:
+    import_study(context, OPERATOR, scored(["Ana", "Ben", "Cem"], 16, blind=16))
+    seal_task(context, OPERATOR, "demo")
+    return context
 
 
 def openings(context: Context) -> list[Opening]:
     with context.store.read() as db:
         task = tasks.get_task(db, "demo")
-        assert task
         seal = queries_seal.get_seal(db, task.id)
-        assert seal
         return queries_seal.list_openings(db, seal.id)
-
-
-@pytest.mark.slow
-def test_nothing_but_a_certificate_depends_on_a_sealed_label(sealed_file: Path, tmp_path: Path) -> None:
-    """Two files differ in every sealed score: whatever fits gives the same from both, whatever certifies does not."""
-    own = {
-        key.removeprefix("coeval.extensions.judge.") for key in load_rules() if ".extensions.judge." in key
-    }
-    assert own == ONLY_FITS.keys() | OPENS, "a use case of judging is not tried here"
-    plain, turned = copied(sealed_file, tmp_path / "a.db"), copied(sealed_file, tmp_path / "b.db")
-    with turned.store.write() as db:
-        for table in ("submission", "first_score"):
-            db.conn.execute(TURNED.format(table=table))
-    for name, call in ONLY_FITS.items():
-        assert call(plain) == call(turned), name
-        assert not openings(plain) and not openings(turned), name
-    first, second = (certify(one, OPERATOR, "demo", "opening 1") for one in (plain, turned))
-    assert first.hashes.judge == second.hashes.judge and first.hashes.labels != second.hashes.labels
-    assert first.by_criterion != second.by_criterion
 
 
 def test_each_opening_is_confirmed_recorded_and_said_for_ever_after(sealed: Context) -> None:

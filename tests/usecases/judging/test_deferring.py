@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from typing import Any
@@ -21,13 +19,13 @@ from coeval.extensions.judge.seal import seal_task
 from coeval.extensions.judge.state import get_judge_state
 from coeval.store.queries import criteria, submissions, tasks
 from coeval.usecases.access import OPERATOR, Context
-from coeval.usecases.export import export_table
 from coeval.usecases.scrutiny.steps import get_step
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from coeval.usecases.tasks import list_progress
 from tests.support.studies.scrutiny_steps import go_on, save
 from tests.support.studies.unsure_study import BRIEF, THRESHOLD, TRUE, UNSURE_LINES, make_unsure_study
+from tests.usecases.exported import read_export
 
 
 @pytest.fixture
@@ -43,7 +41,6 @@ def met(context: Context, person: Person) -> list[tuple[str, tuple[str, ...]]]:
     """What a person is led through, each saved: the instance, and the criteria that the screen shows."""
     seen, step = [], get_step(context, person, "demo")
     while step.assignment is not None:
-        assert step.instance
         seen.append((step.instance.external_id, tuple(one.text for one in step.criteria)))
         save(context, person, step, 2)
         step = go_on(context, person, step)
@@ -57,9 +54,7 @@ def test_confidence_comes_from_log_probabilities_where_there_are_no_samples(fitt
         line.score for line in deferred.lines
     } == {3}
     assert deferred.judged == 120 and deferred.to_people > len(deferred.lines)
-    target = io.StringIO()
-    export_table(fitted, OPERATOR, "demo", "drafts.csv", target)
-    kept = [json.loads(line["probabilities"]) for line in csv.DictReader(io.StringIO(target.getvalue()))]
+    kept = [json.loads(line["probabilities"]) for line in read_export(fitted, OPERATOR, "drafts.csv")]
     assert kept and all(len(each) == 5 for each in kept) and [0.2] * 5 in kept
 
 
@@ -113,11 +108,9 @@ def test_a_score_from_before_the_asking_stays_with_its_own_reason_whatever_is_re
     (cat, dee), (name, text) = (sign_in(fitted, one)[0] for one in ("Cat", "Dee")), find_dev_line(fitted)
     with fitted.store.write() as db:
         task, current = tasks.get_task(db, "demo"), criteria.get_criteria_set(db, 1)
-        assert task and current
         (instance,) = tasks.get_instances_by_external_id(db, task.id, [name]).values()
         seal = queries_seal.get_seal(db, task.id)
         other = next(one for one in current.criteria if one.text != text)
-        assert seal
 
         def save_as(person: Person, score: float, reason: str, revision: int, **more: Any) -> None:
             row = ScrutinyRow(RowKind.SCORE, Action.REVISE, reason=reason, text=f"{score:g}")

@@ -1,4 +1,4 @@
-"""``python -m coeval judge``: scores, batch files and the gate's exit codes, against the stub server."""
+"""``python -m coeval judge``: scores, batch files, the gate's exit codes, and the file of a judge."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ import pytest
 
 from coeval.cli.commands import main
 from coeval.domain import Instance
+from coeval.extensions.judge.fit import fit_judge
 from coeval.extensions.judge.model.file_schema import Label, mark_output
 from coeval.extensions.judge.model.fitted import Calibration, Feature, Fitted, Linear
 from coeval.extensions.judge.model.judge_file import write_judge
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.study_import import import_study
 from tests.benchmarks.parts.bridge_cells import Bridged
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of
 from tests.support.studies.judge_files import CRITERIA, SALT, make_judge
+from tests.support.studies.unsure_study import THRESHOLD, make_unsure_study
 from tests.unit.judge.test_bridge import make_bridge
 from tests.unit.judge.test_certificate import certify
 
@@ -263,3 +267,29 @@ def test_the_gate_compares_across_a_bridge_with_the_retired_judge_s_scores(
     ):
         (tmp_path / "old.csv").write_text(text)
         assert run(tmp_path, *gate) == 1 and said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_take_asks_before_it_replaces_a_file(
+    context: Context, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_study(context, OPERATOR, make_unsure_study())
+    study = ["--task", "demo", "--db", context.store.address]
+    main(["judge", "seal", *study])
+    fit_judge(context, OPERATOR, "demo", wishes=THRESHOLD)
+    path = tmp_path / "judge.json"
+    path.write_text("mine")
+    take = ["judge", "take", *study, "--out", str(path), "--preset", "coeval-paper", "--model", "other"]
+    with pytest.raises(SystemExit):
+        main(take)
+    assert "exists and was not changed: replace it with --force" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    for typed, kept in (("no", True), ("", True), ("Yes", False)):
+        monkeypatch.setattr("builtins.input", lambda asked, typed=typed: typed)
+        path.write_text("mine")
+        if kept:
+            with pytest.raises(SystemExit):
+                main(take)
+        else:
+            main(take)
+        assert (path.read_text() == "mine") is kept

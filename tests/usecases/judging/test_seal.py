@@ -57,14 +57,12 @@ def test_a_second_seal_is_refused_and_the_table_refuses_it_too(sealed: Context) 
         seal_task(sealed, OPERATOR, "demo", 0.3)
     with pytest.raises(IntegrityError), sealed.store.write() as db:
         task = tasks.get_task(db, "demo")
-        assert task
         queries_seal.record_seal(db, task.id, Seal("other", 0.3, "Olu"), {})
 
 
 def test_fitting_is_given_dev_labels_and_the_others_only_with_a_record(sealed: Context) -> None:
     with sealed.store.write() as db:
         task, current = tasks.get_task(db, "demo"), criteria.get_criteria_set(db, 1)
-        assert task and current
         seal = queries_seal.get_seal(db, task.id)
         assert seal and queries_seal.count_parts(db, seal.id) == {Part.DEV: 6, Part.CERTIFICATE: 6}
         dev = queries_seal.list_dev_labels(db, task.id, current.id, seal)
@@ -84,9 +82,7 @@ def test_fitting_is_given_dev_labels_and_the_others_only_with_a_record(sealed: C
 def test_what_comes_later_falls_into_the_part_of_its_document(sealed: Context) -> None:
     with sealed.store.write() as db:
         task, current = tasks.get_task(db, "demo"), criteria.get_criteria_set(db, 1)
-        assert task and current
         seal = queries_seal.get_seal(db, task.id)
-        assert seal
         parts = {
             row["document"]: row["part"] for row in db.query("SELECT document, part FROM sealed_document")
         }

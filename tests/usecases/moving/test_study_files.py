@@ -199,11 +199,9 @@ def test_what_opens_doors_stays(context: Context, there: Context, tmp_path: Path
     owner, token = sign_in(context, "Olu")
     with context.store.write() as db:
         ana = people.get_person(db, "Ana")
-        assert ana is not None
         people.set_role(db, ana.id, Role.RESEARCHER)
         people.add_account(db, Account(ana, "password", "ana", "$argon2id$secret-hash"))
         bo = people.get_person(db, "Bo")
-        assert bo is not None
         people.add_account(db, Account(bo, "prolific", "PID-OF-BO", "$argon2id$his-word", guest=True))
         secrets = [row["token_hash"] for row in db.query("SELECT token_hash FROM session")]
         secrets += [row["seed"] for row in db.query("SELECT seed FROM task")]
@@ -267,7 +265,6 @@ def test_taken_names_and_known_submissions_are_refused(
     assert moved.task == "copy" and [task.slug for task in list_tasks(there, OPERATOR)] == ["copy"]
     with pytest.raises(NotAllowedError), there.store.read() as db:
         person = people.get_person(db, "Ana (B)")
-        assert person is not None
         import_study_file(there, person, packed)
 
 

@@ -37,11 +37,6 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
-def owner(context: Context) -> Person:
-    return sign_in(context, "Olu")[0]
-
-
-@pytest.fixture
 def worker(context: Context, owner: Person) -> Person:
     """Somebody who came by a study's link."""
     study = make_study(1)
@@ -54,13 +49,6 @@ def worker(context: Context, owner: Person) -> Person:
 
 def groups_of(context: Context) -> dict[str, str]:
     return {one.person.name: str(one.group) for one in list_members(context, OPERATOR)}
-
-
-def test_who_comes_by_a_link_is_the_crowd_and_everybody_else_the_team(
-    context: Context, worker: Person
-) -> None:
-    sign_in(context, "Ana")
-    assert groups_of(context) == {"Olu": "team", worker.name: "crowd", "Ana": "team"}
 
 
 def test_an_owner_sets_groups_and_statistics_and_tally_follow(context: Context, owner: Person) -> None:

@@ -43,11 +43,6 @@ def add_people(context: Context, owner: Person) -> dict[str, Person]:
     }
 
 
-@pytest.fixture
-def people(context: Context, owner: Person) -> dict[str, Person]:
-    return add_people(context, owner)
-
-
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Context, dict[str, Person]]:
     """A file for all that is refused: it stays as it is."""

@@ -40,7 +40,6 @@ def publish(context: Context, slug: str = "demo", **choice: bool) -> str:
 
 def read_data(page: str) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="study">(.*?)</script>', page)
-    assert found
     data: dict[str, Any] = json.loads(found[1])
     return data
 

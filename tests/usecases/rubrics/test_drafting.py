@@ -39,9 +39,7 @@ def held(context: Context, label: str = "stub-model") -> dict[tuple[str, str], J
     """The judgments of a run by the completion and the text of the criterion."""
     with context.store.read() as db:
         task = tasks.get_task(db, "hb")
-        assert task is not None
         run = queries.find_run(db, task.id, "judgments", label)
-        assert run is not None
         judged = queries.list_judgments(db, run.id)
         names = {one.id: one.external_id for one in tasks.list_instances(db, task.id)}
         return {

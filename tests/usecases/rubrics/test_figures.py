@@ -1,4 +1,4 @@
-"""Agreement, scores, changes and the gate: known answers, the whole way from a file, and a simulation of coverage."""
+"""Agreement, scores, changes and the gate: known answers, and the whole way from a file."""
 
 from __future__ import annotations
 
@@ -64,26 +64,6 @@ def test_intervals_leave_out_documents_and_not_criteria() -> None:
     wide, narrow = macro_f1(nested), macro_f1(apart)
     assert wide == narrow and wide.clusters == 20
     assert wide.ci[1] - wide.ci[0] > 2 * (narrow.ci[1] - narrow.ci[0])
-
-
-def test_coverage_of_the_interval_of_macro_f1() -> None:
-    """95% intervals over 30 documents of 4 criteria each, whose errors go together: 200 simulated studies."""
-    true, covered, studies = simulate_f1(20_000, 0), 0, 200
-    for seed in range(1, studies + 1):
-        low, high = simulate_f1(30, seed).ci
-        covered += low <= float(true) <= high
-    assert 0.90 <= covered / studies <= 0.99
-
-
-def simulate_f1(documents: int, seed: int) -> Estimate:
-    draw, labels = random.Random(seed), []
-    for document in range(documents):
-        rate = draw.choice((0.05, 0.35))
-        for n in range(4):
-            value = int(draw.random() < 0.6)
-            judged = 1 - value if draw.random() < rate else value
-            labels.append(label(4 * document + n, "ann", value, judged, document=f"d{document}"))
-    return macro_f1(labels)
 
 
 @pytest.mark.parametrize(

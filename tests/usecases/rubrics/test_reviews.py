@@ -46,7 +46,6 @@ def add_judgments(context: Context, slug: str = "hb", label: str = "j", value: f
     """A run that says the same of every criterion, shown to annotators."""
     with context.store.write() as db:
         task = tasks.get_task(db, slug)
-        assert task is not None
         run = queries.add_run(db, task.id, "judgments", label, "m", "instance", "Olu")
         criteria = [one for each in queries.list_task_criteria(db, task.id).values() for one in each]
         queries.record_judgments(
@@ -244,15 +243,12 @@ def test_the_work_of_a_person_can_be_put_aside_put_back_and_removed(
     before = get_rubrics_report(context, people["Olu"], "hb").n_labels
     with context.store.write() as db:
         task = tasks.get_task(db, "hb")
-        assert task is not None
         enrolments.record_arrival(db, task.id, ann.id)
         arrival = enrolments.get_newest_arrival(db, task.id, ann.id)
-        assert arrival is not None
         removal.set_aside(db, ann.id, task.id, None, arrival, "admitted", "2099-01-01T00:00:00.000Z")
     assert get_rubrics_report(context, people["Olu"], "hb").n_labels == 0
     with context.store.write() as db:
         aside = removal.get_aside(db, task.id, ann.id)
-        assert aside is not None
         removal.put_back(db, aside)
     assert get_rubrics_report(context, people["Olu"], "hb").n_labels == before == 4
     with context.store.write() as db:

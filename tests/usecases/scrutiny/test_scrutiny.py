@@ -43,7 +43,6 @@ def ana(context: Context, owner: Person, study: Study) -> Person:
 
 
 def sent(step: Step, uid: str = "uid-00000001", score: float = 4, revision: int | None = None) -> Sent:
-    assert step.instance and step.criterion and step.draft
     rows = tuple(SentRow(row.id, Action.APPROVE) for row in step.draft.rows if row.kind is not RowKind.SCORE)
     saved = step.saved.revision if step.saved else 0
     return Sent(
@@ -62,7 +61,6 @@ def test_a_whole_queue_from_start_to_end(context: Context, ana: Person) -> None:
     assert (step.total, step.finished, step.assignment and step.assignment.position) == (4, 0, 1)
     seen = []
     while step.assignment is not None:
-        assert step.instance and step.criterion
         seen.append((step.instance.id, step.criterion.id))
         submit(context, ana, "demo", sent(step, f"uid-{len(seen):08}"))
         onward = Where(instance=step.instance.id, criterion=step.criterion.id, move=Move.NEXT)
@@ -86,20 +84,8 @@ def test_orders_differ_between_people_and_not_between_visits(context: Context, o
     assert sorted(orders[0]) == sorted(orders[1])
 
 
-def test_going_back_shows_what_was_saved_and_keeps_history(context: Context, ana: Person) -> None:
-    step = get_step(context, ana, "demo")
-    assert step.instance and step.criterion
-    submit(context, ana, "demo", sent(step, score=2))
-    back = get_step(context, ana, "demo", Where(instance=step.instance.id, criterion=step.criterion.id))
-    assert back.saved and (back.saved.score, back.saved.revision) == (2, 1)
-    submit(context, ana, "demo", sent(back, "uid-00000002", score=3))
-    history = list_history(context, ana, "demo", step.instance.id, step.criterion.id)
-    assert [(one.revision, one.score) for one in history] == [(1, 2), (2, 3)]
-
-
 def test_the_same_key_is_saved_once(context: Context, owner: Person, ana: Person) -> None:
     step = get_step(context, ana, "demo")
-    assert step.instance and step.criterion
     first, again = (submit(context, ana, "demo", sent(step)) for _ in range(2))
     assert first.id == again.id
     assert len(list_history(context, ana, "demo", step.instance.id, step.criterion.id)) == 1
@@ -135,7 +121,6 @@ def test_a_stale_save_is_refused_and_changes_nothing(context: Context, ana: Pers
     submit(context, ana, "demo", sent(step, score=5))
     with pytest.raises(StaleError, match="Another tab"):
         submit(context, ana, "demo", sent(step, "uid-00000002", score=1))
-    assert step.instance and step.criterion
     now = get_step(context, ana, "demo", Where(instance=step.instance.id, criterion=step.criterion.id))
     assert now.saved and now.saved.score == 5
 
@@ -152,7 +137,6 @@ def test_others_work_and_others_instances_are_out_of_reach(
 ) -> None:
     step = get_step(context, ana, "demo")
     submit(context, ana, "demo", sent(step, score=5))
-    assert step.instance and step.criterion
     here = Where(instance=step.instance.id, criterion=step.criterion.id)
     assert get_step(context, owner, "demo", here).saved is None
     with pytest.raises(NotFoundError, match="not in your queue"):
@@ -169,7 +153,6 @@ def test_others_work_and_others_instances_are_out_of_reach(
 
 def test_filters(context: Context, ana: Person) -> None:
     step = get_step(context, ana, "demo", Where(position=3))
-    assert step.instance
     mark_instance(context, ana, "demo", step.instance.id, flagged=True, comment=" odd ")
     flagged = get_step(context, ana, "demo", Where(Filter.FLAGGED))
     assert flagged.instance and flagged.instance.id == step.instance.id
@@ -312,13 +295,6 @@ def test_a_sheet_of_two_instances_is_refused(context: Context, ana: Person) -> N
     places = [Where(instance=first.instance.id, criterion=one.id) for one in first.criteria]
     whole = [sent(get_step(context, ana, "demo", at), f"uid-0000001{n}") for n, at in enumerate(places)]
     assert len(submit_sheet(context, ana, "demo", whole)) == 2
-
-
-def test_nobody_marks_what_is_not_in_their_queue(context: Context, ana: Person) -> None:
-    with pytest.raises(NotFoundError, match="not in your queue"):
-        mark_instance(context, ana, "demo", 999, flagged=True)
-    with context.store.read() as db:
-        assert list(db.query("SELECT * FROM mark")) == []
 
 
 def test_an_instance_of_another_task_is_not_taken_here(

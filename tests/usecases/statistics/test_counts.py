@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 import re
@@ -21,7 +19,6 @@ from coeval.stats.report.agreement import arm_counts
 from coeval.ui.app.agreement.assistance import build
 from coeval.ui.components.view import Node
 from coeval.usecases.access import Context
-from coeval.usecases.export import export_table
 from coeval.usecases.reports.statistics import get_frames, get_paper_tables, get_statistic
 from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.scrutiny.review import compare_people, list_habits
@@ -29,6 +26,7 @@ from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.studies.scrutiny_steps import save, walk
+from tests.usecases.exported import read_export
 
 PEOPLE = ("Ana", "Ben", "Cleo")
 
@@ -53,7 +51,6 @@ def fill(context: Context, owner: Person, seed: int) -> Counter[str]:
     for name in PEOPLE:
         person = sign_in(context, name)[0]
         for step in walk(context, person):
-            assert step.instance and step.criterion and step.assignment and step.assignment.arm
             arm, key = step.assignment.arm, (step.instance.external_id, step.criterion.text)
             save(context, person, step, draw.randint(1, 5))
             if step.awaits_first:
@@ -95,9 +92,7 @@ def test_the_counts_of_a_study_add_up_everywhere(
     with context.store.read() as db:
         assert db.conn.execute("SELECT count(*) FROM current_submission").fetchone()[0] == total
         assert write_content(db, "demo", tmp_path).arms == seen  # the card on the Hub
-    target = io.StringIO()
-    export_table(context, owner, "demo", "scores.csv", target)
-    latest = [row for row in csv.DictReader(io.StringIO(target.getvalue())) if row["latest"] == "1"]
+    latest = [row for row in read_export(context, owner, "scores.csv") if row["latest"] == "1"]
     assert Counter(row["arm"] for row in latest) == seen
     main(["stats", "--task", "demo", "--json", "--db", context.settings.server or str(context.settings.db)])
     report = json.loads(capsys.readouterr().out)
@@ -119,33 +114,3 @@ def test_the_counts_of_a_study_add_up_everywhere(
             columns = compare_people(context, owner, "demo", instance.external_id, place).columns
             compared.update(column.arm for column in columns)
     assert compared == seen
-
-
-def test_checks_and_rejected_work_count_nowhere(context: Context, owner: Person, tmp_path: Path) -> None:
-    fill(context, owner, 0)
-    with context.store.write() as db:
-        db.conn.execute(
-            "INSERT INTO arrival (task, annotator, study, session, at)"
-            " SELECT 1, id, '', '', '' FROM annotator WHERE name = 'Cleo'"
-        )
-        db.conn.execute(
-            "INSERT INTO enrolment (task, annotator, state, note, actor, at, arrival)"
-            " SELECT 1, annotator, 'rejected', '', '', '', id FROM arrival"
-        )
-        db.conn.execute(
-            "INSERT INTO reservation (annotator, instance, task, purpose, given_at, reserved_until, outcome, arrival)"
-            " SELECT DISTINCT s.annotator, s.instance, 1, CASE WHEN a.id IS NULL THEN 'check' ELSE 'work' END,"
-            " '', '', 'finished', a.id"
-            " FROM submission s LEFT JOIN arrival a ON a.annotator = s.annotator"
-            " WHERE a.id IS NOT NULL OR s.instance = (SELECT min(id) FROM instance)"
-        )
-    target = io.StringIO()
-    export_table(context, owner, "demo", "scores.csv", target)
-    rows = [row for row in csv.DictReader(io.StringIO(target.getvalue())) if row["latest"] == "1"]
-    counted = [row for row in rows if (row["check"], row["rejected"]) == ("0", "0")]
-    assert len(counted) == 2 * 7 * 2 and len(rows) == 3 * 8 * 2
-    with context.store.read() as db:
-        content = write_content(db, "demo", tmp_path)
-    arms = Counter(row["arm"] for row in counted)
-    assert content.arms == arms == arm_counts(get_frames(context, owner, "demo"))
-    assert content.planted == sum(bool(row["planted_error"]) for row in counted)

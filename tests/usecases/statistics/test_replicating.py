@@ -155,33 +155,6 @@ def test_the_authors_repository_is_read_as_it_is(tmp_path: Path) -> None:
         replicate_closer_look(tmp_path)
 
 
-def test_a_small_folder_of_ratings_gives_its_correlations(tmp_path: Path) -> None:
-    """Two dialogues of three responses; a protocol that ranks as people do, and one that ranks the other way."""
-    people, model, instances = (
-        ["instance,criterion,annotator,score"],
-        ["instance,criterion,mode,mean_score"],
-        [],
-    )
-    for n, (one, other) in enumerate([(1, 1), (2, 2), (3, 3), (1, 2), (2, 2), (3, 2)]):
-        people += [f"r{n},coherence,ann,{one}", f"r{n},coherence,ben,{other}"]
-        model += [f"r{n},coherence,alike,{one + other}", f"r{n},coherence,turned,{-one - other}"]
-        instances.append(f"r{n},d{n // 3},s{n % 3},hello,fact,answer")
-    for name, lines in (
-        ("human_ratings.csv", people),
-        ("llm_ratings.csv", model),
-        ("instances.csv", ["instance,document,system,dialogue,fact,response", *instances]),
-    ):
-        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = replicate_closer_look(tmp_path)
-    for level in ("dataset", "document"):
-        for method in ("Pearson's r", "Spearman's rho", "tau-b"):
-            column = f"coherence, {method}, {level}"
-            assert cell(found, "Topical-Chat", "Table 2", "alike", column).ours == pytest.approx(1)
-            assert cell(found, "Topical-Chat", "Table 2", "turned", column).ours == pytest.approx(-1)
-    missing = cell(found, "Topical-Chat", "Table 2", "free text", "groundedness, tau-b, document")
-    assert missing.printed == 0.666 and missing.verdict == "not released"
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -245,26 +218,6 @@ def test_what_the_help_says_of_coevals_table_6_is_in_the_cells(eli5: Replication
     assert (
         outside == ["approve", "revise"] and "shares approved and revised in ROCStories lie outside" in HELP
     )
-
-
-def test_what_the_help_says_of_closer_looks_table_2_is_in_the_cells(shared_data: Path) -> None:
-    """Each sentence of the help, by the criteria whose files are here."""
-    found = replicate_closer_look(shared_data / "topical_chat")
-    printed = {one.place[1:]: one.printed for one in found.cells if one.study == "Topical-Chat"}
-    ours = {one.place[1:]: one.ours for one in found.cells if one.study == "Topical-Chat"}
-    criteria = ("coherence", "naturalness")
-    for said, row, column, other, of in (
-        ("r of rate-explain is the files' value for analyze-rate", "rate-explain", "Pearson's r, dataset",
-         "analyze-rate", "Pearson's r, dataset"),
-        ("tau-b of rate-explain is that of analyze-rate", "rate-explain", "tau-b, document", "analyze-rate",
-         "tau-b, document"),
-        ("r of analyze-rate is that of Table 4, within documents", "analyze-rate", "Pearson's r, dataset",
-         "analyze-rate", "Pearson's r, document"),
-    ):  # fmt: skip
-        assert said in HELP
-        for criterion in criteria:
-            value = ours["Table 4" if "document" in of else "Table 2", other, f"{criterion}, {of}"]
-            assert printed["Table 2", row, f"{criterion}, {column}"] == pytest.approx(value, abs=0.006), said
 
 
 def test_fusion_eval_is_compared_with_runs_of_ones_own(
