@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from coeval.domain import MAX_REMARK, Action, RowKind, Vote
+from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
 from coeval.errors import InputError
 from coeval.rules.evaluation_rows import MAX_ROWS, Sent
 from coeval.ui.server.payloads import BallotPayload, MarkPayload, explain
@@ -90,6 +90,26 @@ def test_a_submission_becomes_what_the_use_case_takes() -> None:
 def test_what_a_submission_may_not_hold(path: str, value: Any) -> None:
     with pytest.raises(ValidationError):
         SENT.validate_python(change(SUBMISSION, path, value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (
+            "rows.0.new_text",
+            "x" * 12_000,
+            "Line 1: the new text has 12,000 characters; shorten it to 10,000.",
+        ),
+        ("rows.0.action", "banana", "Line 1: “action” is 'banana', which is not valid"),
+        ("rows.0.text", "forged", "Line 1: “text” is not expected here: reload the page"),
+        ("rows", [ROW] * 501, "“rows” has 501 lines; the limit is 500: remove some"),
+        ("added", [MINE] * (MAX_ADDED + 1), "“added” has 51 lines; the limit is 50: remove some"),
+        ("rows.0.reason", "a\x00", "Line 1: the reason: it contains a character that cannot be stored"),
+        ("score", "5", "the score is '5', which is not valid"),
+    ],
+)
+def test_an_error_names_the_value_and_the_remedy(path: str, value: Any, sentence: str) -> None:
+    assert explained(change(SUBMISSION, path, value)).startswith(sentence)
 
 
 def explained(sent: object) -> str:
