@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from coeval.settings import Settings, Snapshots, load_settings
-from coeval.store import Store
-from coeval.store.queries import tasks
-from coeval.usecases.hosting import replica, startup
-from coeval.usecases.hosting.replication import Keeper
-from tests.conftest import make_place, make_study
+from coeval.settings import Settings
+from coeval.usecases.hosting import replica
+from tests.store.snapshots import test_snapshots
+from tests.store.snapshots.test_snapshots import add_task, opened
 
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    base = load_settings({}, db=tmp_path / "live" / "coeval.db")
-    return replace(base, snapshots=Snapshots(folder=make_place(tmp_path / "place")))
-
-
-def opened(settings: Settings) -> tuple[Store, Keeper]:
-    store, keeper = startup.open_kept(settings, patience=0.0)
-    return store, keeper
-
-
-def add_task(store: Store, slug: str) -> None:
-    with store.write() as db:
-        tasks.add_task(db, replace(make_study().task, slug=slug))
+settings = test_snapshots.settings
+"""A fixture."""
 
 
 def kinds(settings: Settings) -> list[str]:
