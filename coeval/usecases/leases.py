@@ -7,7 +7,7 @@ import time
 import uuid
 from contextlib import suppress
 
-from coeval.domain import LEASE, JobState, Lease
+from coeval.domain import LEASE, Job, Lease
 from coeval.errors import InputError, StorageError, SupersededError
 from coeval.store import Database
 from coeval.store.queries import jobs
@@ -65,11 +65,11 @@ class Hold:
         deadline = time.monotonic() + LEASE.total_seconds()
         while standing is not None and watched is not None:
             if standing.renewed_at != watched.renewed_at:
-                if not wait and not self._serves_us(standing) and not self._is_ending(standing):
-                    raise InputError(
-                        f"{title} is already in progress{_by(standing)}: wait until it is done, or cancel it "
-                        "first."
-                    )
+                job = self._job_of(standing)
+                is_ending = standing.job is not None and not (job and job.is_busy)
+                if not wait and not self._serves_us(standing) and not is_ending:
+                    by = "" if job else " by another command or server"
+                    raise InputError(f"{title} is already in progress{by}: {wait_or_stop(job)}.")
                 watched, deadline = standing, time.monotonic() + LEASE.total_seconds()
             # it was not renewed, by this process's monotonic clock, which cannot be set back
             if time.monotonic() > deadline:
@@ -95,12 +95,11 @@ class Hold:
         """Return whether the lease belongs to the same job and its holder was considered gone."""
         return standing.job is not None and standing.job == self.job
 
-    def _is_ending(self, standing: Lease) -> bool:
+    def _job_of(self, standing: Lease) -> Job | None:
         if standing.job is None:
-            return False
+            return None
         with self.context.store.read() as db:
-            job = jobs.get_job(db, standing.job)
-        return job is None or job.state not in (JobState.QUEUED, JobState.RUNNING)
+            return jobs.get_job(db, standing.job)
 
     def confirm(self, db: Database) -> None:
         """Check, in the write transaction, that nobody has taken over.
@@ -122,5 +121,7 @@ class Hold:
                 jobs.renew_leases(db, self.holder)
 
 
-def _by(lease: Lease) -> str:
-    return f" by job {lease.job}" if lease.job is not None else " by another command or server"
+def wait_or_stop(job: Job | None) -> str:
+    """Return what to do about work that is in progress, with the page that shows it."""
+    page = "" if job is None else " in Set-up, Pre-fill" if job.kind in jobs.PREFILLS else " in Criteria"
+    return f"wait until it is done, or stop it{page}"

@@ -187,9 +187,12 @@ MOST = 8
 def jobs_view(listed: list[Job], title: str) -> Node:
     """Return a table of the newest jobs."""
     rows: list[list[Node | None]] = [
-        [_started(job), str(job.state), _bar(job), _unread(job), job.message] for job in listed[:MOST]
+        [job.label, _started(job), str(job.state), _bar(job), _unread(job), job.message]
+        for job in listed[:MOST]
     ]
-    heads = ["Started (UTC)", "State", "Done", "Unreadable answers", "Speed, or how it ended"]
+    heads = ["Run", "Started (UTC)", "State", "Done", "Unreadable answers", "Speed, or how it ended"]
+    if not any(job.label for job in listed):
+        heads, rows = heads[1:], [row[1:] for row in rows]
     return el("div.card", el("h4", title), el("div.scroll", table(heads, rows)))
 
 

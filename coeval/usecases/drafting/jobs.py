@@ -36,7 +36,7 @@ from coeval.usecases.drafting.execution import run_drafting
 from coeval.usecases.drafting.model_requests import draft_criteria
 from coeval.usecases.drafting.preparation import Prepared, prepare_run
 from coeval.usecases.drafting.run_settings import RunSettings, read_run_settings
-from coeval.usecases.leases import Hold
+from coeval.usecases.leases import Hold, wait_or_stop
 
 # Pre-fills as jobs in the database: queued, listed, cancelled, restarted.
 
@@ -77,8 +77,8 @@ def _refuse_second(context: Context, db: Database, prepared: Prepared) -> None:
     for job in jobs.list_active(db, prepared.task.id, KIND):
         if job.label == prepared.run.label:
             raise InputError(
-                f"The run “{prepared.run.label}” is already in progress (job {job.id}, started by "
-                f"{job.created_by}): wait until it is done, or cancel it first."
+                f"The run “{prepared.run.label}” is already in progress, started by {job.created_by}: "
+                f"{wait_or_stop(job)}."
             )
 
 
@@ -102,8 +102,7 @@ def start_criteria_draft(context: Context, person: Person, slug: str, **asked: A
         jobs.mark_interrupted(db, count_takeovers(context))
         for job in jobs.list_active(db, task.id, CRITERIA):
             raise InputError(
-                f"Criteria are being drafted already (job {job.id}, started by {job.created_by}): wait until the "
-                "draft is done, or stop it first."
+                f"Criteria are being drafted already, started by {job.created_by}: {wait_or_stop(job)}."
             )
         params = {"slug": slug, "asked": asked, "version": get_next_version(db, task)}
         job = Job(CRITERIA, task.id, JobState.QUEUED, params, 1, created_by=person.name)

@@ -19,6 +19,7 @@ from coeval.domain import LEASE, JobState, Person, Study
 from coeval.errors import InputError, StorageError, SupersededError
 from coeval.store import open_store
 from coeval.store.queries import jobs
+from coeval.ui.components.view import jobs_view
 from coeval.usecases import leases as holding
 from coeval.usecases.access import Context
 from coeval.usecases.drafting import jobs as drafting_jobs
@@ -113,6 +114,18 @@ def test_a_run_cancelled_and_started_again_waits_for_its_first_worker(
     (last,) = [one for one in drafting_jobs.list_jobs(served, owner, "demo") if one.id == again.id]
     assert last.state is JobState.DONE, last.message
     assert stub.paid == PAIRS and asked_once(stub)
+
+
+def test_a_refusal_names_the_run_and_the_page_that_shows_it(served: Context, owner: Person) -> None:
+    job = drafting_jobs.start_job(served, owner, "demo", MINE)
+    refused = f"The run “{job.label}” is already in progress{{}}: wait .* or stop it in Set-up, Pre-fill\\."
+    with pytest.raises(InputError, match=refused.format(", started by Olu")):
+        drafting_jobs.start_job(served, owner, "demo", MINE)
+    with Hold(served, job=job.id) as hold:
+        hold.take(f"run demo: {job.label}", "The run")
+        with pytest.raises(InputError, match=refused.format("")):
+            asyncio.run(run_drafting(served, owner, "demo", MINE))
+    assert job.label in str(jobs_view([replace(job, message="0 of 8 done")], "Pre-fills"))
 
 
 @pytest.mark.sqlite  # on PostgreSQL another server takes the job over: test_takeover
