@@ -203,6 +203,15 @@ def test_systems_have_a_tile_each_the_best_first(filled: Context) -> None:
     assert means == sorted(means, reverse=True) and len(means) > 1
 
 
+def test_a_tile_says_where_the_models_mean_is_of_other_units_than_the_peoples(context: Context) -> None:
+    study = scored(["Ann", "Ben"], blind=6)
+    run = replace(study.runs[0], drafts=study.runs[0].drafts[:-2])
+    work = tuple(replace(one, run="") for one in study.submissions)
+    import_study(context, OPERATOR, replace(study, runs=(run,), submissions=work))
+    tiles = [" ".join(texts(tile)) for tile in whole(context, "systems").tiles]
+    assert [tile.count("(of 10 units; people 12)") for tile in sorted(tiles)] == [0, 1]
+
+
 def test_before_the_first_score_every_section_says_so(context: Context) -> None:
     import_study(context, OPERATOR, make_study())
     for section in SECTIONS:

@@ -371,6 +371,7 @@ def _part(
 def agreement_tables(section: AgreementSection) -> list[Table]:
     """Return the tables of agreement by criterion and part, of the coefficients, and of the pairs of raters."""
     headline = section.headline
+    same = len(section.per_criterion) == 1 and headline.scores == ALL_SCORES
     mean = {
         "part": f"mean over criteria ({headline.scores})",
         "ordinal": headline.mean.value,
@@ -395,7 +396,7 @@ def agreement_tables(section: AgreementSection) -> list[Table]:
             "Krippendorff's alpha; 95% interval of ordinal alpha from leaving out one of the "
             f"{headline.mean.get('resampled') or 'clusters'} at a time, for these people; also quadratic AC2 and "
             "percent agreement. All criteria: pooled. Draft in view: the number of scores.",
-            [mean, *map(_part_row, parts), pooled],
+            [*([] if same else [mean]), *map(_part_row, parts), pooled],
             ("part", "n_units", "n_annotators", *levels, "clusters", "ac2", "percent", "draft_in_view"),
         ),
         make_table(

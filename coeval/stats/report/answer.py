@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ RELIABLE, FOR_TENTATIVE, TOO_LOW, OPEN, TOO_FEW, UNDEFINED = (
 SOURCE = "Krippendorff (2004): .8 for reliable conclusions, .667 for tentative ones"
 
 MOST_NAMED = 2
-"""The largest number of criteria with low agreement that are named; more are only counted."""
+"""The largest number of criteria that a caution names; more are only counted."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def build_answer(
     level = find_level(alpha, headline.few_clusters)
     measured = name_measurement(seen)
     low, high = alpha.ci
-    cautions = [*_weak(by_criterion), *_in_view(seen)] if alpha.defined else []
+    cautions = [*_weak(by_criterion, level), *_in_view(seen)] if alpha.defined else []
     return Answer(
         sentence=_sentence(alpha, level, measured),
         level=level,
@@ -188,7 +188,8 @@ def describe_effects(effects: DraftEffects) -> str:
         return _effect(
             adoption,
             f"The draft changed how often people gave its score, by {_with_span(adoption)}",
-            f"No effect of the draft on scores is proved: its score was given more often by {_with_span(adoption)}",
+            "No effect of the draft on scores is proved: "
+            f"the share that equals its score changed by {_with_span(adoption)}",
         )
     return ""
 
@@ -199,29 +200,46 @@ def _effect(value: Estimate, proved: str, open_: str) -> str:
     return f"{proved}: report it." if low > 0 or high < 0 else f"{open_}."
 
 
-def _weak(by_criterion: Mapping[str, Estimate]) -> list[str]:
-    """Return a caution for criteria whose whole interval is below .667, because a mean can hide them."""
-    weak = [text.rstrip(".") for text, alpha in by_criterion.items() if alpha.ci[1] < TENTATIVE]
-    if not weak or len(by_criterion) < 2:
+def _weak(by_criterion: Mapping[str, Estimate], level: str) -> list[str]:
+    """Return cautions for criteria that are below .667 or may be, because a mean of this level can hide them."""
+    if len(by_criterion) < 2:
         return []
-    if len(weak) > MOST_NAMED:
-        return [f"Agreement is below .667 for {len(weak)} of {len(by_criterion)} criteria."]
-    return [f"Agreement is below .667 for {' and '.join(f'“{text}”' for text in weak)}."]
+    weak = [text for text, alpha in by_criterion.items() if alpha.ci[1] < TENTATIVE]
+    unknown = [text for text, alpha in by_criterion.items() if text not in weak and _is_unknown(alpha)]
+    of_all = len(by_criterion)
+    if level in (OPEN, TOO_FEW) and len(unknown) == of_all:
+        return []  # the sentence says it
+    said = (
+        ("Agreement is below .667 for", weak),
+        ("Agreement may be below .667 for", unknown),
+    )
+    return [f"{words} {_name_criteria(texts, of_all)}." for words, texts in said if texts]
+
+
+def _is_unknown(alpha: Estimate) -> bool:
+    few = alpha.details.get("clusters", VERDICT_FROM) < VERDICT_FROM
+    return find_level(alpha, few) in (OPEN, TOO_FEW, UNDEFINED)
+
+
+def _name_criteria(texts: Sequence[str], of_all: int) -> str:
+    if len(texts) > MOST_NAMED:
+        return f"{len(texts)} of {of_all} criteria"
+    return " and ".join(f"“{text.rstrip('.')}”" for text in texts)
 
 
 def _in_view(seen: DraftsInView) -> list[str]:
-    """Return a caution for scores with the draft in view: people who see the same draft agree more."""
+    """Return a caution for scores with the draft in view: people who see the same draft may agree more."""
     if not seen.n:
         return []
     kept = f", and {_percent(seen.kept)} kept its score" if seen.kept.defined else ""
     others = ", ".join(f"{n:,} {ARM_WORDS[arm]}" for arm, n in seen.arms.items() if arm not in IN_VIEW)
     many = f"All {seen.n:,} scores were" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,} scores were"
     measure = (
-        "A share of blind assignments, under Study design in Set-up, measures by how much."
+        "A share of blind assignments, under Study design in Set-up, measures whether it does."
         if seen.n == seen.of
         else f"Effect of the draft compares them with the others: {others}."
     )
-    return [f"{many} given with the draft in view{kept}, which raises agreement. {measure}"]
+    return [f"{many} given with the draft in view{kept}, which can raise agreement. {measure}"]
 
 
 def _span(value: Estimate) -> str:

@@ -231,7 +231,7 @@ def _paragraph(
         if reference and accurate.difference.value.defined:
             yield from _tell(account, "accurate", f"They gave the reference score ({reference})")
         elif not reference:
-            yield "The accuracy of the scores is unknown, because the study has no reference."
+            yield "The accuracy of the scores is unknown, because the study has no reference scores."
         caught = account.of("caught")
         if caught.shown.value.defined:
             text = f"They kept {1 - float(caught.shown.value):.0%} of the deliberately wrong scores"
@@ -270,9 +270,10 @@ def _tell(account: ArmAccount, name: str, what: str) -> Iterator[str]:
     measure = account.of(name)
     if not measure.difference.value.defined:
         return
+    adjusted = "adjusted for the person, " if measure.within_person else ""
     yield (
         f"{what} {float(measure.shown.value):z.0%} of the time with it and {float(measure.blind.value):z.0%} without "
-        f"(difference {_limits(measure.difference.value)}{_by_chance(measure.difference.value)})."
+        f"({adjusted}difference {_limits(measure.difference.value)}{_by_chance(measure.difference.value)})."
     )
 
 

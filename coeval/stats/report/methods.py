@@ -158,8 +158,8 @@ def _actions(report: Document) -> str:
     sentence = f"Of {overall['n']:,} lines, {rates}."
     if change["n"]:
         sentence += (
-            f" Of {change['n']:,} drafted scores, {change['unchanged'] / change['n']:.1%} were kept, "
-            f"{change['raised'] / change['n']:.1%} raised and {change['lowered'] / change['n']:.1%} lowered."
+            f" Of {change['n']:,} drafted scores, {change['unchanged'] / change['n']:.0%} were kept, "
+            f"{change['raised'] / change['n']:.0%} raised and {change['lowered'] / change['n']:.0%} lowered."
         )
     return sentence
 
@@ -193,7 +193,7 @@ def _alignment(report: Document) -> str:
         sentence += _alt_test(run)
         sentences.append(sentence + ".")
     if sentences and alignment["leaned"]:
-        sentences.append("These scores were given with a draft in view, which raises agreement with it.")
+        sentences.append("These scores were given with a draft in view, which can raise agreement with it.")
     return " ".join(sentences)
 
 

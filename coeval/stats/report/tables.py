@@ -33,7 +33,8 @@ def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
     there = column.dropna()
     if len(there) and all(type(value) is int for value in there):
         return column.astype("Int64")
-    return column.infer_objects()
+    # pandas would make nan of None, so that a cell that does not apply would look like an undefined figure
+    return column if any(value is None for value in column) else column.infer_objects()
 
 
 # Tables as Markdown and LaTeX, with escaped text.

@@ -9,7 +9,7 @@ import pytest
 from coeval.stats.clusters import VERDICT_FROM
 from coeval.stats.estimates import Estimate, Spelled
 from coeval.stats.report.agreement import DraftsInView, Headline
-from coeval.stats.report.answer import Answer, answer_section, build_answer
+from coeval.stats.report.answer import Answer, answer_section, build_answer, describe_effects
 from coeval.stats.report.document import build_report
 from coeval.stats.report.draft_account import DraftEffects
 from tests.support.studies.stats_frames import make_frames
@@ -70,6 +70,34 @@ def test_a_criterion_that_the_mean_hides_is_named() -> None:
     many = {name: bad for name in "abc"} | {"d": good}
     assert answer(good, **many).cautions == ["Agreement is below .667 for 3 of 4 criteria."]
     assert not answer(bad, true=bad).cautions, "the sentence itself says it"
+
+
+def test_a_criterion_of_unknown_agreement_is_named() -> None:
+    good, bad, wide = estimate(0.85, 0.81, 0.88), estimate(-0.02, -0.4, 0.4), estimate(0.11, -0.71, 0.97)
+    low, unknown = (
+        "Agreement is below .667 for “a”.",
+        "Agreement may be below .667 for “b”.",
+    )
+    assert answer(wide, few=True, a=bad, b=wide).cautions == [low, unknown]
+    for open_ in (
+        wide,
+        Estimate(0.9),
+        Estimate.undefined("one person"),
+        estimate(0.9, 0.8, 0.95, clusters=3),
+    ):
+        assert answer(good, a=good, b=open_).cautions == [unknown]
+    assert not answer(wide, a=wide, b=wide).cautions, "the sentence itself says it"
+    many = {name: wide for name in "abc"} | {"d": good}
+    assert answer(good, **many).cautions == ["Agreement may be below .667 for 3 of 4 criteria."]
+
+
+def test_an_unproved_effect_does_not_contradict_the_other_sentences() -> None:
+    """A negative change is not "more often", and what is not proved is not stated as a fact."""
+    nothing = Spelled(Estimate.undefined("no score was planted"))
+    words = describe_effects(DraftEffects(Spelled(estimate(-0.01, -0.3, 0.28)), nothing))
+    assert "more often" not in words and "changed by −.01 (−.30 to .28)" in words
+    seen = answer(estimate(0.85, 0.81, 0.88), DraftsInView(50, 200, Estimate(0.19)))
+    assert "which can raise agreement" in seen.cautions[0]
 
 
 @pytest.mark.parametrize(

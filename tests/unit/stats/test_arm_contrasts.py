@@ -184,7 +184,10 @@ def test_the_paragraph_says_how_the_arms_were_drawn_and_that_accuracy_is_unknown
     section = draft_account_section(frames)
     assert "not known to be drawn at random" in section.paragraph
     assert ", drawn at random" in draft_account_section(replace(frames, drawn=True)).paragraph
-    assert "People gave the draft's score" in section.paragraph and "unknown" in section.paragraph
+    assert "People gave the draft's score" in section.paragraph
+    # the share differs from that of all scores, and says why
+    assert "without (adjusted for the person, difference" in section.paragraph
+    assert "unknown, because the study has no reference scores." in section.paragraph
     assert [table.name for table in draft_account_tables(section)] == ["what_the_drafts_did"]
     spelled = plain(section)["arms"][0]["measures"][0]["difference"]
     assert {"value", "ci_low", "ci_high", "people_ci_low"} <= set(spelled)

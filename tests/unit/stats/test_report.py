@@ -249,6 +249,24 @@ def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
     assert people[["1", "2", "3", "4", "5"]].sum() == people["n"] == len(study.scores)
 
 
+@pytest.mark.parametrize("criteria", [("clear",), ("clear", "true")])
+def test_a_table_tells_cells_that_do_not_apply_from_undefined_figures(criteria: tuple[str, ...]) -> None:
+    rows = [
+        {"annotator": who, "instance": f"i{n}", "criterion": criterion, "score": 1 + (n + place) % 5}
+        for n in range(12)
+        for place, who in enumerate("ab")
+        for criterion in criteria
+    ]
+    study = make_frames(rows, criteria=criteria)
+    agreement = next(table.frame for table in paper_tables(study) if table.name == "agreement")
+    means = agreement[agreement["part"].str.startswith("mean over criteria")]
+    # the mean of one criterion repeats its line
+    assert len(means) == len(criteria) - 1
+    assert all(
+        row["nominal"] is None and row["ordinal"] == row["ordinal"] for row in means.to_dict("records")
+    )
+
+
 @pytest.mark.parametrize("drafted", [False, True])
 def test_agreement_with_a_model_needs_a_model(drafted: bool) -> None:
     """Without a draft, the rows of the model repeated the figures of people."""

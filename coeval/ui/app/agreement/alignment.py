@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from coeval.stats.estimates import Estimate
+from coeval.stats.judges.closeness import Confusion
 from coeval.stats.judges.correlation import LEVELS
 from coeval.stats.report.alignment import AlignmentSection, alignment_section, alignment_tables
 from coeval.stats.report.answer import OPEN, RELIABLE, TOO_FEW, TOO_LOW, UNDEFINED, too_few
@@ -98,12 +99,7 @@ def _answer(run: JudgeRow) -> Node:
         reason = next((test.reason for test in [run.against.alt_test, *tests] if test.reason), "")
         told = f": {reason}" if reason else ""
         sentence, level = f"It is too early to say whether the model can replace a person{told}.", TOO_FEW
-    agrees = (
-        f"Its score equals the people's median for {percent(confusion.exact)} of {plural(confusion.n, 'unit')}, and "
-        f"is within one point for {percent(confusion.within_one)}."
-        if confusion.n
-        else ""
-    )
+    agrees = median_words("Its score", confusion) if confusion.n else ""
     return verdict_view(sentence, level, agrees, note=SOURCE if tested else "")
 
 
@@ -122,6 +118,21 @@ def find_replacement(passed: int, tested: int, n: int) -> tuple[str, str]:
     if not passed:
         return f"The model cannot replace a person yet: it passes {on}.", TOO_LOW
     return f"The model can replace a person {on}.", RELIABLE if passed == tested else OPEN
+
+
+def median_words(score: str, confusion: Confusion) -> str:
+    """Describe how often the model's score is the people's median, which counts half for each of two scores.
+
+    >>> from coeval.stats.judges.closeness import median_confusion
+    >>> median_words("Its score", median_confusion([[1, 2, 3], [1, 3, 3]], [1, 3, 2])).split(". ")[1]
+    'A median between two scores counts half for each.'
+    """
+    halves = any(cell.n % 1 for cell in confusion.cells)
+    return (
+        f"{score} equals the people's median for {percent(confusion.exact)} of {plural(confusion.n, 'unit')}, and "
+        f"is within one point for {percent(confusion.within_one)}."
+        + (" A median between two scores counts half for each." if halves else "")
+    )
 
 
 def _correlation_tile(run: JudgeRow) -> Node | None:
@@ -227,8 +238,7 @@ def confusion_figure(run: JudgeRow) -> Figure:
     cells = cells.assign(share=(cells["n"] / totals.where(totals > 0)).fillna(0.0))
     confusion = run.against.confusion
     words = (
-        f"The model's score equals the people's median for {percent(confusion.exact)} of "
-        f"{plural(confusion.n, 'unit')} and is within one point for {percent(confusion.within_one)}."
+        median_words("The model's score", confusion)
         if confusion.n
         else "No unit was scored by both people and the model."
     )

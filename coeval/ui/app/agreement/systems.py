@@ -126,6 +126,8 @@ def _shared(rows: Sequence[SystemRow], which: str) -> str:
 
 def _mean_tile(row: SystemRow, scale: tuple[float, float]) -> Node | None:
     model = f"model {plain_number(row.llm_mean)}" if row.llm_mean.defined else ""
+    if model and row.n_llm != row.n_units:
+        model += f" (of {row.n_llm:,} units; people {row.n_units:,})"
     return tile(
         row.system,
         row.human_mean,
