@@ -64,7 +64,8 @@ def test_new_shares_touch_only_what_nobody_opened(context: Context, owner: Perso
 def test_a_design_is_kept_with_who_set_it(context: Context, owner: Person, ana: Person) -> None:
     wanted = Design(0.1, 0.2, 0.3, 90, Display.MARKDOWN, False)
     assert get_design(context, owner, "demo").changed_by == ""
-    assert step_json(get_step(context, ana, "demo"))["instance"]["system"] is None
+    hidden = step_json(get_step(context, ana, "demo"))["instance"]
+    assert hidden["system"] is None and not hidden["name"]
     set_design(context, owner, "demo", wanted)
     state = get_design(context, owner, "demo")
     assert (state.design, state.changed_by) == (wanted, "Olu")
