@@ -101,7 +101,7 @@ def as_ratings(scores: np.ndarray) -> Ratings:
     units, people = scores.reshape(-1, scores.shape[-1]).shape
     unit, person = (place.ravel() for place in np.indices((units, people)))
     values = scores.reshape(units, people)
-    return encode_ratings(person, unit, values.ravel(), tuple(range(people)), range(units), POINTS.tolist())
+    return encode_ratings(person, unit, values.ravel(), tuple(range(people)), range(units))
 
 
 def alphas_of(scores: np.ndarray) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def coefficient_cells(units: int) -> Draw:
         right = np.where(rng.random(size) < 0.9, 0.93, 0.35)
         scores = (rng.random((size, 3)) < right[:, None]).astype(float)
         unit, person = (place.ravel() for place in np.indices(scores.shape))
-        return encode_ratings(person, unit, scores.ravel(), (0, 1, 2), range(size), [0.0, 1.0])
+        return encode_ratings(person, unit, scores.ravel(), (0, 1, 2), range(size))
 
     large = ratings(np.random.default_rng(1), 300_000)
     truth = {"ac1": float(gwet_ac(large)), "fleiss": float(fleiss_kappa(large))}
