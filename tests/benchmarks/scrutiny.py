@@ -1,7 +1,6 @@
 """From Ctrl+Enter to what comes next on screen, in Chromium: ``python -m tests.benchmarks scrutiny``.
 
-By default one criterion at a time; with ``--all`` all criteria of an instance in one sheet. With ``--spans`` it is the
-Spans tab instead, from each kind of key to the frame that shows what it did, with 60 spans in 3,000 characters. With
+By default one criterion at a time; with ``--all`` all criteria of an instance in one sheet. With
 ``--rtt 80`` one browser is on a line of 10 Mbit/s whose round trip takes 80 ms, and the other on loopback; with
 ``--potato URL``, a third works on that line at a Potato server whose texts begin with “Item 1.”, “Item 2.” and so on.
 
@@ -67,7 +66,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--confirms", type=int, default=100, help="confirms on each task")
     parser.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="instances of the two tasks")
     parser.add_argument("--all", action="store_true", help="all criteria of an instance in one sheet")
-    parser.add_argument("--spans", action="store_true", help="the Spans tab, key by key")
     parser.add_argument(
         "--weight", action="store_true", help="requests and bytes of the page, cold and on a reload"
     )
@@ -83,9 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        if options.spans:
-            files = [prepare_spans(folder / "spans.db")]
-        elif options.rtt:
+        if options.rtt:
             files = [prepare(folder / f"{name}.db", options.sizes[0]) for name in ("loopback", "line")]
         else:
             sizes = options.sizes[:1] if options.weight else options.sizes
@@ -96,8 +92,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         driver = stack.enter_context(sync_playwright())
         chromium = driver.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGS)
         stack.callback(chromium.close)
-        if options.spans:
-            return report_spans(measure_spans(open_spans(chromium, servers[0]), options.confirms))
         if options.rtt:
             if options.potato:
                 next_ms = statistics.median(measure_potato(chromium, options.potato, options.rtt))
@@ -182,92 +176,6 @@ def report_line(rtt: int, took: Sequence[Sequence[float]], opened: Sequence[Sequ
         f"cold page to first key {cold:.2f} s (goal: {FIRST_KEY_S}), reload {again:.2f} s (goal: {RELOADED_S})"
     )
     return 0 if far - near <= BEYOND_MS and cold <= FIRST_KEY_S and again <= RELOADED_S else 1
-
-
-CHARACTERS, SPANS = 3000, 60
-SPAN_KEYS = {
-    "ArrowDown": "next span",
-    "1": "severity",
-    "]": "end of the span, one word on",
-    "[": "start of the span, one word back",
-    "a": "approve, and on to the next",
-    "z": "undo",
-    "ArrowRight": "cursor, one word on",
-    "Shift+ArrowRight": "selection, one word more",
-    "n": "add the selection",
-    "d": "delete",
-}
-"""The keys that are measured, in an order in which each has something to do."""
-
-SPAN_CLOCK = """() => {
-  window.took = [];
-  window.addEventListener('keydown', (event) => {
-    if (event.key === 'Shift') return;
-    const start = performance.now();
-    // the frame after the one in which the change was laid out: it is on the screen then
-    requestAnimationFrame(() => requestAnimationFrame(() => window.took.push(performance.now() - start)));
-  }, true);
-}"""
-
-
-def prepare_spans(db: Path) -> Path:
-    """A file with one text of 3,000 characters with 60 drafted spans, some of which overlap."""
-    from coeval.extensions.spans.typology import Span
-    from tests.spans.bench import make_span_study
-
-    words = [f"word{n:03d}" for n in range(CHARACTERS // 8)]
-    text = " ".join(words)
-    kinds = (("minor", "Style/Awkward"), ("major", "Accuracy/Mistranslation"), ("minor", "Fluency/Grammar"))
-    step = len(words) // SPANS
-    spans = [
-        Span(8 * step * n, 8 * step * n + (7 if n % 3 else 8 * step + 15), *kinds[n % 3])
-        for n in range(SPANS - 1)
-    ] + [Span(len(text) - 7, len(text), *kinds[1])]
-    context = Context(Store(db), load_settings({}, db=db))
-    sign_in(context, "Olu")
-    make_span_study(context, texts=[("The source of the text.", text)], drafts=[spans])
-    context.store.close()
-    return db
-
-
-def open_spans(chromium: Any, server: LiveServer) -> Any:
-    page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
-    page.set_default_timeout(60_000)
-    page.goto(server.url)
-    page.get_by_label("Your name").fill("Ana")
-    page.keyboard.press("Enter")
-    page.locator("#me").get_by_text("Ana").wait_for()
-    page.goto(f"{server.url}/?task=mt&tab=spans")
-    page.locator(".sp[data-state=work] .sp-line").nth(SPANS - 1).wait_for()
-    page.evaluate(SPAN_CLOCK)
-    return page
-
-
-def measure_spans(page: Any, rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of each kind of key; every round changes the spans, and ``z`` takes most of it back."""
-    took: dict[str, list[float]] = {key: [] for key in SPAN_KEYS}
-    for n in range(3 + rounds):
-        for key in SPAN_KEYS:
-            before = page.evaluate("window.took.length")
-            page.keyboard.press(key)
-            page.wait_for_function("n => window.took.length > n", arg=before)
-            if n >= 3:
-                took[key].append(page.evaluate("window.took.at(-1)"))
-    return took
-
-
-def report_spans(took: dict[str, list[float]]) -> int:
-    print(f"{CHARACTERS:,} characters, {SPANS} spans; from the key to the frame after the change")
-    print("| key | what it does | times | median | 95th percentile |")
-    print("|---|---|---:|---:|---:|")
-    for key, times in took.items():
-        p95 = statistics.quantiles(times, n=20)[-1]
-        print(
-            f"| {key} | {SPAN_KEYS[key]} | {len(times)} | {statistics.median(times):.0f} ms | {p95:.0f} ms |"
-        )
-    slowest = max(map(statistics.median, took.values()))
-    print(f"slowest median {slowest:.0f} ms (goal: at most {GOAL_MS:.0f})")
-    return 0 if slowest <= GOAL_MS else 1
 
 
 def prepare(db: Path, size: int) -> Path:
