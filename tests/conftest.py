@@ -46,7 +46,7 @@ from coeval.usecases.crowd import link_signing
 from coeval.usecases.sessions import sign_in
 from tests.support.hosting.postgres import Server, find_binaries, serve_postgres
 from tests.support.models.real_model import RealModel, find_weights, make_decision_model, serve_model
-from tests.support.screens.browser import browser, page  # noqa: F401 fixtures of every browser test
+from tests.support.screens.browser import browser, chromium, page  # noqa: F401 fixtures of every browser test
 
 # A test asserts behaviour and no time: on a busy machine the default deadline of 200 ms fails tests that are right.
 # In CI the examples are always the same: what fails there, fails for its commit and not by chance.

@@ -28,12 +28,8 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    """One Chromium for a module; tests are skipped, saying how to get it, where there is none.
-
-    Not for the session: Playwright keeps an event loop running, in which other modules could start none.
-    """
+def launch_chromium() -> Iterator[object]:
+    """A Chromium until the generator ends; tests are skipped, saying how to get it, where there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT)
     path = find_chromium()
     if path is None:
@@ -44,6 +40,23 @@ def browser() -> Iterator[object]:
         playwright.expect.set_options(timeout=30_000)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[object]:
+    """One Chromium for a module; the folders of browser tests have one for all of their modules.
+
+    Not for the session: Playwright keeps an event loop running, in which other modules could start none.
+    """
+    yield from launch_chromium()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium) -> Iterator[object]:  # type: ignore[no-untyped-def]
+    """Chromium, without the pages of the module before."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
 
 
 @pytest.fixture

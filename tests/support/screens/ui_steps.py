@@ -29,6 +29,13 @@ def agree(page: Page) -> str:
     return code
 
 
+def confirm(page: Page) -> None:
+    """Approve every line of the evaluation on the screen, and wait until it is saved."""
+    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+    with page.expect_response(lambda answer: answer.url.endswith("/submissions") and answer.ok):
+        press(page, "a", "a", "a", "a", "Control+Enter")
+
+
 OPENED = """() => {
     const tab = new URL(location.href).searchParams.get('tab');
     const chosen = document.querySelector('#tabs [role=tab][aria-selected=true]');

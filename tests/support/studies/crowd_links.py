@@ -1,4 +1,4 @@
-"""What tests of crowd studies share: links as Prolific makes them, and terms in Arabic."""
+"""What tests of crowd studies share: a study of one criterion, links as Prolific makes them, and terms in Arabic."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from coeval.domain import Proof, Terms
 from coeval.store.queries import crowd_studies, tasks
-from coeval.usecases.access import Context
+from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd.link_signing import Link, seal_link
+from coeval.usecases.study_import import import_study
+from tests.conftest import make_study
 
 ARABIC_TERMS = Terms(
     consent="نحتفظ بما تقرره.",
@@ -50,3 +52,13 @@ def form(number: int, *, study: str = "s1", session: str = "") -> dict[str, str]
     """The same as the consent form sends it."""
     one = link(number, study=study, session=session)
     return {"worker": one.worker, "study": one.study, "session": one.session}
+
+
+def import_one_criterion(context: Context, slug: str, n_documents: int = 2) -> None:
+    """A study of one criterion, by two systems for each document, all drafted."""
+    study = make_study(n_documents)
+    one = study.criteria[:1]
+    drafts = tuple(draft for draft in study.runs[0].drafts if draft.criterion == one[0].text)
+    run = replace(study.runs[0], drafts=drafts)
+    task = replace(study.task, slug=slug, name=slug)
+    import_study(context, OPERATOR, replace(study, task=task, criteria=one, runs=(run,)))
