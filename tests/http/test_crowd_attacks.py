@@ -16,10 +16,8 @@ from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import exams, overview, plans
-from coeval.usecases.study_import import import_study
-from tests.conftest import make_study
 from tests.support.serving.server import Running
-from tests.support.studies.crowd_links import query
+from tests.support.studies.crowd_links import import_one_criterion, query
 
 TERMS = Terms(
     service="prolific",
@@ -62,12 +60,7 @@ class Host:
         self.context, self.server = context, server
 
     def open_study(self, slug: str, plan: Plan, n_documents: int = 10, exam: str = "") -> None:
-        study = make_study(n_documents)
-        one = study.criteria[:1]
-        drafts = tuple(draft for draft in study.runs[0].drafts if draft.criterion == one[0].text)
-        run = replace(study.runs[0], drafts=drafts)
-        task = replace(study.task, slug=slug)
-        import_study(self.context, OPERATOR, replace(study, task=task, criteria=one, runs=(run,)))
+        import_one_criterion(self.context, slug, n_documents)
         if not exam:
             plans.set_plan(self.context, OPERATOR, slug, replace(plan, terms=plan.terms))
 

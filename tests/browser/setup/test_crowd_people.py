@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,15 +48,15 @@ class Host:
         return [row.state for row in overview.get_overview(self.context, OPERATOR, "demo").people]
 
 
-def open_study(context: Context) -> None:
+def open_study(context: Context, slug: str = "demo", exam: str = "exam") -> None:
     study = make_study(1)
     run = replace(study.runs[0], drafts=study.runs[0].drafts[:1])
     one = replace(study, criteria=study.criteria[:1], instances=study.instances[:1], runs=(run,))
-    for slug in ("demo", "exam"):
-        import_study(context, OPERATOR, replace(one, task=replace(study.task, slug=slug)))
-    exams.set_keys(context, OPERATOR, "exam", "instance,criterion,accepted\n1a,1,4\n")
+    for name in (slug, exam):
+        import_study(context, OPERATOR, replace(one, task=replace(study.task, slug=name)))
+    exams.set_keys(context, OPERATOR, exam, "instance,criterion,accepted\n1a,1,4\n")
     terms = Terms(consent="We ask.", service="prolific", code_done="DONE1", code_declined="NO1", review=True)
-    plans.set_plan(context, OPERATOR, "demo", Plan(per_instance=50, terms=terms), exam="exam")
+    plans.set_plan(context, OPERATOR, slug, Plan(per_instance=50, terms=terms), exam=exam)
 
 
 @pytest.fixture(scope="module")
@@ -188,11 +187,8 @@ def test_people_stand_in_pages_and_a_tick_sends_changes_only(host: Host, owner: 
     assert sizes and not any(sizes), "what stands on the page is not sent again"
 
 
-def test_the_plan_names_its_exam_from_a_list_and_closing_asks_first(host: Host, browser: Browser) -> None:
-    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-    page.set_default_timeout(60_000)
-    enter(page, host.url, "Olu")
-    page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
+def test_the_plan_names_its_exam_from_a_list_and_closing_asks_first(host: Host, owner: Page) -> None:
+    page = owner
     status = page.locator("#crowd-status")
     status.get_by_text("works on this machine only").wait_for()  # there is no COEVAL_URL
     assert status.locator("code").inner_text().startswith("http://")
@@ -205,13 +201,9 @@ def test_the_plan_names_its_exam_from_a_list_and_closing_asks_first(host: Host, 
     assert page.locator("#crowd-paused-yes").is_hidden()
     page.click("#crowd-leave")
     page.locator("#crowd-sure").wait_for(state="hidden")
+    page.get_by_text("People who do not qualify get no code").wait_for()
     plan = plans.get_plan(host.context, OPERATOR, "demo")
     assert plan and plan.state is StudyState.RUNNING
-    for state in (StudyState.PAUSED, StudyState.RUNNING):
-        page.click(f"#crowd-{state}")
-        page.click(f"#crowd-{state}-yes")
-        page.get_by_text(f"The study is {state}.").wait_for()
-    page.context.close()
 
 
 def list_rows(context: Context) -> list[str]:
@@ -232,33 +224,29 @@ def test_an_owners_preview_leaves_no_trace(host: Host, browser: Browser) -> None
         page.get_by_text("You judge texts that were written for this task:").wait_for()
         assert page.locator("main form").count() == 0
     assert list_rows(host.context) == rows and page.context.cookies() == cookies
-    page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
-    page.get_by_text("People and progress").wait_for()
-    page.get_by_text("People who do not qualify get no code").wait_for()
+    page.context.close()
 
 
-def test_the_right_answers_of_a_failed_exam_fit_a_phone(tmp_path: Path, browser: Browser) -> None:
-    context = new_context(tmp_path)
-    open_study(context)
-    sign_in(context, "Olu")  # the first person owns the study
+def test_the_right_answers_of_a_failed_exam_fit_a_phone(host: Host, browser: Browser) -> None:
+    context = host.context
+    open_study(context, "open", "quiz")
     reason = "The reply names each cause of the flood and its place."
     keys = f"instance,criterion,accepted,explanation\n1a,1,4,{reason}\n"
-    exams.set_keys(context, OPERATOR, "exam", keys)
+    exams.set_keys(context, OPERATOR, "quiz", keys)
     plan = Plan(per_instance=50, terms=Terms(consent="We ask.", max_tries=1))
-    plans.set_plan(context, OPERATOR, "demo", plan, exam="exam")
-    plans.set_state(context, OPERATOR, "demo", StudyState.RUNNING)
-    with Running(context) as server:
-        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
-        enter(page, server.url, "Bo")
-        person, _ = sign_in(context, "Bo")
-        onboarding.consent(context, person, "demo")
-        onboarding.begin(context, person, "demo")
-        page.goto(f"{server.url}/s/demo/work")
-        page.locator("#study-help").get_by_text("Skip").wait_for()
-        assert not page.get_by_text("shows every key").is_visible()
-        save(context, person, get_step(context, person, "exam"), 1)
-        onboarding.hand_in(context, person, "demo", 1)
-        page.goto(f"{server.url}/s/demo")
-        box = page.get_by_text(reason).bounding_box()
-        assert box and box["width"] > 200 and box["x"] + box["width"] < 390
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+    plans.set_plan(context, OPERATOR, "open", plan, exam="quiz")
+    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    enter(page, host.url, "Bo")
+    person, _ = sign_in(context, "Bo")
+    onboarding.consent(context, person, "open")
+    onboarding.begin(context, person, "open")
+    page.goto(f"{host.url}/s/open/work")
+    page.locator("#study-help").get_by_text("Skip").wait_for()
+    assert not page.get_by_text("shows every key").is_visible()
+    save(context, person, get_step(context, person, "quiz"), 1)
+    onboarding.hand_in(context, person, "open", 1)
+    page.goto(f"{host.url}/s/open")
+    box = page.get_by_text(reason).bounding_box()
+    assert box and box["width"] > 200 and box["x"] + box["width"] < 390
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.context.close()

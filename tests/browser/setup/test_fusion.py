@@ -1,7 +1,8 @@
-"""Fusion in Chromium: an assistant is described, a plan drafted and edited, and the run compared with people."""
+"""Fusion and comparisons of outputs in Chromium, from Pre-fill to their figures."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +25,7 @@ expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 MEASURES = "does the source entail the answer"
 
 
-def test_a_described_assistant_a_plan_and_a_run_beside_people(page: Any) -> None:
+def test_a_described_assistant_a_plan_a_run_beside_people_and_outputs_compared(page: Any) -> None:
     study = make_study(3)
     scored = [replace(one, context={"nli": f"0.{n + 1}"}) for n, one in enumerate(study.instances)]
     work = [
@@ -78,4 +79,15 @@ def test_a_described_assistant_a_plan_and_a_run_beside_people(page: Any) -> None
             expect(tables.locator("tr", has_text="Be true.").filter(has_text="nli").first).to_contain_text(
                 "dataset"
             )
+            page.locator("#prefill-protocol input").first.click()
+            page.get_by_role("option", name=re.compile("^pairwise:")).click()
+            page.get_by_role("textbox", name="Run label").fill("compared")
+            page.locator("#prefill-start").click()
+            page.locator("#jobs").get_by_text(re.compile(r"compared: 12 drafted, 12 calls")).wait_for()
+            assert "compared" not in page.locator("#shown-run").inner_text()
+            page.goto(f"{live.url}/?task=demo&tab=agreement")
+            page.get_by_text("Systems", exact=True).first.click()
+            page.get_by_text("Pairwise comparisons of systems, Effect of the or").click()
+            page.get_by_role("heading", name="Pairwise comparisons of systems", exact=True).wait_for()
+            page.get_by_role("heading", name="Effect of the order", exact=True).wait_for()
         context.store.close()

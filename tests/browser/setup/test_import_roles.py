@@ -14,7 +14,7 @@ from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.study_import import USUAL_DESCRIPTION, import_study
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import enter
+from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 FILE = """id,question,answer,model,ground_truth,notes
 q1,Why is the sky blue?,It scatters light.,first,Rayleigh scattering,short
-q1,Why is the sky blue?,Magic.,second,Rayleigh scattering,shorter
+q1,Why is the sky blue?,,second,Rayleigh scattering,shorter
 q2,Why is grass green?,Chlorophyll.,first,Chlorophyll,short
 """
 
@@ -101,18 +101,36 @@ def test_further_columns_are_asked_about_and_one_click_shows_one(
     expect(role(page, "model")).to_have_value("hidden")
     role(page, "notes").select_option("Shown to judge and people")
     expect(role(page, "notes")).to_have_value("shown to judge and people")
-    page.locator("#import-name textarea, #import-name input").first.fill("Shown by choice")
-    page.locator("#import-description textarea").fill("Answer.")
-    page.get_by_role("button", name="Import", exact=True).click()
+    name = page.locator("#import-name textarea, #import-name input").first
+    expect(name).to_have_value("Answers")  # as the file
+    expect(page.get_by_role("columnheader", name="For example")).to_be_visible()
+    name.fill("Shown by choice")
+    page.locator("#import-description textarea").fill("Answer a question of natural science.")
+    button.click()
+    page.locator("#import-note").get_by_text("say that empty outputs are answers too").wait_for()
+    unfold(page)
+    page.get_by_label("Keep rows with an empty output").check()
+    button.click()
     page.locator("#import-note").get_by_text("added 3 instances").wait_for()
     assert roles(context, "shown-by-choice") == {
         "model": ColumnRole.HIDDEN,
         "ground_truth": ColumnRole.PEOPLE,
         "notes": ColumnRole.SHOWN,
     }
+    assert "task=shown-by-choice" in page.url
+    page.get_by_role("tab", name="Tasks", exact=True).click()
+    described = page.locator("#task-description textarea, #task-description input").first
+    expect(described).to_have_value("Answer a question of natural science.")
+    expect(role(page, "notes", "columns-roles")).to_have_value("shown to judge and people")
+    expect(page.get_by_role("columnheader", name="For example")).to_have_count(0)  # Tasks has no examples
+    # a share without the draft means nothing where nobody sees a draft
+    unfold(page, "Study design")
+    page.locator("#design-blind input[type=number]").fill("20")
+    page.get_by_role("button", name="Save design").click()
+    page.locator("#design-state").get_by_text("This study has no drafts").wait_for()
 
 
-def test_a_file_without_a_known_input_asks_for_it(
+def test_a_file_is_read_otherwise_by_one_menu_and_without_a_known_input_asks_for_it(
     owner: Any, server: Running, context: Context, tmp_path: Path
 ) -> None:
     page = owner
@@ -122,6 +140,15 @@ def test_a_file_without_a_known_input_asks_for_it(
     note = page.locator("#import-note")
     expect(note).to_contain_text("No column was read as the input: choose one.")
     expect(role(page, "stem")).to_be_in_viewport(ratio=1)
+    menu = page.get_by_label("Read as")
+    expect(menu).to_have_value("CSV (comma, tab or semicolon) (detected)")
+    menu.click()
+    page.get_by_role("option", name="JSON Lines", exact=True).click()
+    expect(note).to_contain_text("is not JSON")
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
+    menu.click()
+    page.get_by_role("option").first.click()
+    expect(note).to_contain_text("No column was read as the input: choose one.")
     page.locator("#import-name textarea, #import-name input").first.fill("Asked for input")
     page.locator("#import-description textarea").fill("Answer.")
     page.get_by_role("button", name="Import", exact=True).click()
@@ -170,57 +197,6 @@ def test_another_sheet_of_a_workbook_is_chosen(
     assert output == "From Main."
 
 
-def test_the_page_says_how_a_file_is_read_and_one_menu_decides_otherwise(
-    owner: Any, server: Running, tmp_path: Path
-) -> None:
-    page = owner
-    choose_file(page, server, tmp_path, FILE)
-    menu = page.get_by_label("Read as")
-    expect(menu).to_have_value("CSV (comma, tab or semicolon) (detected)")
-    menu.click()
-    page.get_by_role("option", name="JSON Lines", exact=True).click()
-    expect(page.locator("#import-note")).to_contain_text("is not JSON")
-    expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
-    menu.click()
-    page.get_by_role("option").first.click()
-    expect(page.locator("#import-note")).to_contain_text("Check under Columns")
-    expect(page.get_by_role("button", name="Import", exact=True)).to_be_enabled()
-
-
-def test_scores_of_people_are_chosen_among_255_columns(
-    owner: Any, server: Running, context: Context, tmp_path: Path
-) -> None:
-    page = owner
-    rest = [f"c{n}" for n in range(250)]
-    head = ",".join(["who", *rest, "question", "answer", "fluency", "clear"])
-    rows = [",".join([who, *rest, "Why?", "So.", *scores]) for who, scores in (("ann", "42"), ("bo", "53"))]
-    choose_file(page, server, tmp_path, "\n".join([head, *rows]) + "\n")
-    page.locator("#import-into").get_by_text("A new task").click()
-    expect(page.locator("#import-roles tbody tr")).to_have_count(255)
-    expect(page.locator("#import-note")).to_contain_text("55 are left out")
-    role(page, "who").select_option("Person")
-    for name in ("fluency", "clear"):
-        role(page, name).select_option("Score by the person")
-    expect(role(page, "fluency")).to_have_value("scores")
-    role(page, "c249").select_option("Shown to judge and people")
-    page.locator("#import-name textarea, #import-name input").first.fill("Wide scores")
-    page.locator("#import-description textarea").fill("Answer.")
-    page.get_by_role("button", name="Import", exact=True).click()
-    note = page.locator("#import-note")
-    expect(note).to_contain_text("added 1 instance")
-    expect(note).to_contain_text("Columns that were not chosen")
-    with context.store.read() as db:
-        task = tasks.get_task(db, "wide-scores")
-        assert task is not None
-        (instance,) = tasks.list_instances(db, task.id)
-        scores = db.conn.execute(
-            "select count(*), sum(score) from submission join instance on instance.id = instance where task = ?",
-            [task.id],
-        ).fetchone()
-    assert tuple(scores) == (4, 14)
-    assert dict(instance.context) == {"c249": "c249"} and (instance.input, instance.output) == ("Why?", "So.")
-
-
 def test_scores_of_people_are_preselected_and_nothing_else_is_required(
     owner: Any, server: Running, context: Context, tmp_path: Path
 ) -> None:
@@ -236,9 +212,11 @@ def test_scores_of_people_are_preselected_and_nothing_else_is_required(
     expect(role(page, "coherence")).to_have_value("scores")
     role(page, "coherence").select_option("Hidden")
     expect(role(page, "coherence")).to_have_value("hidden")
+    role(page, "coherence").select_option("Score by the person")
+    expect(role(page, "coherence")).to_have_value("scores")
     page.locator("#import-name textarea, #import-name input").first.fill("Read at once")
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(note).to_contain_text("2 scores by 2 people")
+    expect(note).to_contain_text("4 scores by 2 people")
     expect(note).to_contain_text("The systems' task was left empty")
     expect(note).not_to_contain_text("blind?")
     with context.store.read() as db:

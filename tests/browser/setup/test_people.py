@@ -99,13 +99,6 @@ def test_an_owner_disables_an_account_and_enables_it_again(host: Host, owner: Pa
     worker.context.close()
 
 
-def test_an_owner_cannot_disable_themselves(host: Host, owner: Page) -> None:
-    open_people(owner, host)
-    choose(owner, "role-name", "Olu")
-    owner.click("#account-disable")
-    owner.get_by_text("This is your own account").wait_for()
-
-
 def test_an_owner_puts_people_in_a_group(host: Host, owner: Page) -> None:
     host.accept(Role.ANNOTATOR, "Ben").context.close()
     assert host.group_of("Ben") == "team"
@@ -119,7 +112,6 @@ def test_an_owner_puts_people_in_a_group(host: Host, owner: Page) -> None:
 
 
 def test_people_and_their_share_of_a_task_are_chosen(owner: Page, host: Host) -> None:
-    open_people(owner, host)
     ana = host.accept(Role.ANNOTATOR, "Tia")
     open_people(owner, host)
     names = owner.locator("#team-names input")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.study_import import import_study
+from coeval.usecases.tasks import make_slug
+from tests.conftest import make_study
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter, unfold
 from tests.support.serving.server import Running, new_context
@@ -16,11 +21,21 @@ from tests.support.serving.server import Running, new_context
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Running]:
-    """A server for each test: a second try would meet the tasks of the first."""
-    with Running(new_context(tmp_path, demo=True)) as live:
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
+    return new_context(tmp_path_factory.mktemp("setup"), demo=True)
+
+
+@pytest.fixture(scope="module")
+def server(context: Context) -> Iterator[Running]:
+    with Running(context) as live:
         yield live
+
+
+@pytest.fixture
+def name() -> str:
+    """The name of a new task: a second try of a test would meet the task of the first."""
+    return f"Letters {time.monotonic_ns()}"
 
 
 @pytest.fixture
@@ -55,34 +70,34 @@ def fill_in(page: Any, name: str) -> None:
     page.locator("#task-state").get_by_text("0 instances imported").wait_for()
 
 
-def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -> None:
+def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running, name: str) -> None:
     page = owner
     page.goto(server.url)
     page.get_by_role("link", name="Set-up").click()
-    add_task(page, "Letters")
-    expect(page.locator("#task-picker input")).to_have_value("Letters")
+    add_task(page, name)
+    expect(page.locator("#task-picker input")).to_have_value(name)
     open_tab(page, "People")
     page.locator("#progress").get_by_text("Owner").first.wait_for()
     page.reload()
     expect(page.get_by_role("tab", name="People", exact=True)).to_have_attribute("aria-selected", "true")
-    expect(page.locator("#task-picker input")).to_have_value("Letters")
+    expect(page.locator("#task-picker input")).to_have_value(name)
     page.locator("#progress").get_by_text("Owner").first.wait_for()
     page.get_by_role("link", name="← Study").click()
-    expect(page.locator("#task-picker input")).to_have_value("Letters")
+    expect(page.locator("#task-picker input")).to_have_value(name)
     open_tab(page, "Scrutiny")
     page.wait_for_url("**tab=scrutiny*")
     page.reload()
     expect(page.get_by_role("tab", name="Scrutiny")).to_have_attribute("aria-selected", "true")
     page.get_by_role("link", name="Set-up").click()
-    expect(page.locator("#task-picker input")).to_have_value("Letters")
-    expect(field(page, "task-name")).to_have_value("Letters")
+    expect(page.locator("#task-picker input")).to_have_value(name)
+    expect(field(page, "task-name")).to_have_value(name)
     # the language of the annotators' screens is chosen with the task
     unfold(page)
     expect(field(page, "task-language")).to_have_value("English")
     field(page, "task-language").click()
     page.get_by_role("option", name="العربية").click()
     page.get_by_role("button", name="Save task").click()
-    page.get_by_text("Saved: Letters").wait_for()
+    page.get_by_text(f"Saved: {name}").wait_for()
     page.reload()
     unfold(page)
     expect(field(page, "task-language")).to_have_value("العربية")
@@ -93,68 +108,26 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     page.get_by_role("button", name="Sign in").wait_for()
 
 
-FILE = """question,answer,model,gold_score,topic
-Why is the sky blue?,It scatters light.,first,4,physics
-Why is grass green?,Chlorophyll.,second,2,biology
-Why is the sea salty?,,second,1,biology
-"""
-
-
-def test_a_file_becomes_a_task_without_a_slug_and_its_further_columns_are_hidden_until_shown(
-    owner: Any, server: Running, tmp_path: Path
-) -> None:
-    page = owner
-    path = tmp_path / "my_answers.csv"
-    path.write_text(FILE, encoding="utf-8")
-    page.goto(f"{server.url}/admin/?task=demo&tab=import")
-    page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
-    page.locator("#import-into").get_by_text("A new task").click()
-    page.locator("#import-file input[type=file]").set_input_files(path)
-    page.locator("#import-note").get_by_text("3 rows").wait_for()
-    expect(field(page, "import-name")).to_have_value("My answers")
-    expect(page.get_by_role("columnheader", name="For example")).to_be_visible()
-    page.get_by_role("button", name="Show topic to judge and people").click()
-    field(page, "import-description").fill("Answer a question of natural science.")
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.locator("#import-note").get_by_text("say that empty outputs are answers too").wait_for()
-    unfold(page)
-    page.get_by_label("Keep rows with an empty output").check()
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.locator("#import-note").get_by_text("added 3 instances").wait_for()
-    expect(page.locator("#task-picker input")).to_have_value("My answers")
-    open_tab(page, "Tasks")
-    expect(field(page, "task-description")).to_have_value("Answer a question of natural science.")
-    expect(page.get_by_label("Who sees gold_score")).to_have_value("hidden")
-    expect(page.get_by_role("columnheader", name="For example")).to_have_count(0)  # Tasks has no examples
-    expect(page.get_by_label("Who sees topic")).to_have_value("shown to judge and people")
-    assert "task=my-answers" in page.url
-    # a share without the draft means nothing where nobody sees a draft
-    unfold(page, "Study design")
-    page.locator("#design-blind input[type=number]").fill("20")
-    page.get_by_role("button", name="Save design").click()
-    page.locator("#design-state").get_by_text("This study has no drafts").wait_for()
-
-
-def test_archive_and_restore_move_the_whole_page(owner: Any, server: Running) -> None:
-    page = owner
+def test_archive_and_restore_move_the_whole_page(owner: Any, server: Running, name: str) -> None:
+    page, slug = owner, make_slug(name)
     page.goto(f"{server.url}/admin/?task=demo")
-    add_task(page, "Second round")
+    add_task(page, name)
     page.locator("#task-state").get_by_text("Progress").wait_for()
     for part in ("More settings", "Study design", "Export or archive"):
         unfold(page, part)
     with page.expect_download() as outline:
         page.get_by_role("link", name="Download the study outline").click()
-    assert outline.value.suggested_filename == "second-round-outline.zip"
-    field(page, "archive-typed").fill("second-round")
+    assert outline.value.suggested_filename == f"{slug}-outline.zip"
+    field(page, "archive-typed").fill(slug)
     page.get_by_role("button", name="Archive the task").click()
     # the first of the team's own takes its place, or, without one, the first example
-    expect(page.locator("#design-heading")).not_to_contain_text("second-round")
-    expect(page.locator("#task-picker input")).not_to_have_value("Second round")
+    expect(page.locator("#design-heading")).not_to_contain_text(slug)
+    expect(page.locator("#task-picker input")).not_to_have_value(name)
     page.locator("#archived input").click()
-    page.get_by_role("option", name="Second round").click()
+    page.get_by_role("option", name=name).click()
     page.get_by_role("button", name="Restore it").click()
-    page.locator("#design-heading").get_by_text("of second-round").wait_for()
-    expect(page.locator("#task-picker input")).to_have_value("Second round")
+    page.locator("#design-heading").get_by_text(f"of {slug}").wait_for()
+    expect(page.locator("#task-picker input")).to_have_value(name)
 
 
 def test_the_data_of_a_task(owner: Any, server: Running) -> None:
@@ -181,11 +154,11 @@ def test_the_data_of_a_task(owner: Any, server: Running) -> None:
     assert page.locator(".wb-name").count() == 0
 
 
-def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running) -> None:
+def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running, name: str) -> None:
     page = owner
     page.goto(server.url)
     page.get_by_role("link", name="Set-up").click()
-    add_task(page, "Planned")
+    add_task(page, name)
     open_tab(page, "More tools")
     page.locator("#tool-plan").get_by_role("checkbox").check()
     open_tab(page, "Plan")
@@ -219,29 +192,32 @@ def comment(page: Any, text: str) -> None:
     page.reload()
 
 
-def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, server: Running) -> None:
-    page = owner
-    page.goto(f"{server.url}/?task=demo&tab=scrutiny")
+def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(
+    owner: Any, server: Running, context: Context, name: str
+) -> None:
+    page, study, slug = owner, make_study(), make_slug(name)
+    import_study(context, OPERATOR, replace(study, task=replace(study.task, slug=slug, name=name)))
+    page.goto(f"{server.url}/?task={slug}&tab=scrutiny")
     page.locator(".wb[data-state=step]").wait_for()
     comment(page, "The answer ends too soon.")
     where = page.url
     page.locator("summary", has_text="Inbox 1").click()
     asked = page.locator("#me .message")
     asked.get_by_text("The answer ends too soon.").wait_for()
-    name = asked.get_by_role("link").inner_text().removeprefix("instance ")
+    instance = asked.get_by_role("link").inner_text().removeprefix("instance ")
     asked.get_by_label("Answer").fill("It does, in the source too.")
     asked.get_by_role("button", name="Answer").click()
     # its author, on the same page, sees the answer without a reload
     page.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
     expect(page.locator("summary", has_text="Inbox")).to_have_count(0)
     assert page.url == where
-    page.goto(f"{server.url}/admin/?task=demo&tab=review")
+    page.goto(f"{server.url}/admin/?task={slug}&tab=review")
     page.locator("#review-differing").get_by_text("None yet: two people must score the same item.").wait_for()
     page.locator("#inbox-state label", has_text="answered").click()
     card = page.locator("#inbox-messages .message")
     card.get_by_text("Answered by Owner").wait_for()
     with page.expect_popup() as opened:
-        card.get_by_role("link", name=f"instance {name}").click()
+        card.get_by_role("link", name=f"instance {instance}").click()
     bench = opened.value
     bench.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
     assert "item=" not in bench.url

@@ -9,13 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
-from coeval.domain import Criterion, Origin, Proposal, Study, Task
-from coeval.usecases import criteria_rounds
+from coeval.domain import Criterion, Plan, Study, Task
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.crowd import plans
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import OPENED, enter, settle, use_crowd
+from tests.support.screens.ui_steps import OPENED, enter, settle
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -105,19 +105,9 @@ def test_more_tools_says_what_each_is_for_and_turns_it_on(owner: Any, server: Ru
     expect(tab(page, "Plan")).to_be_hidden()
 
 
-def test_a_tool_in_use_stays_on(owner: Any, server: Running, slug: str) -> None:
+def test_a_tool_in_use_stays_on(owner: Any, server: Running, context: Context, slug: str) -> None:
     page = owner
-    page.goto(f"{server.url}/admin/?task={slug}&tab=crowd")
-    expect(page.locator("#crowd-save")).to_be_hidden()
-    use_crowd(page)
-    for name, value in {"k": 1, "batch": 1, "quota": 4, "enough": 1}.items():
-        page.fill(f"#crowd-{name} input", str(value))
-    for name, text in {"done": "DONE1", "full": "FULL1", "consent": "We ask."}.items():
-        page.fill(f"#crowd-{name} textarea, #crowd-{name} input", text)
-    page.get_by_label("Nothing", exact=True).check()
-    page.click("#crowd-save")
-    page.get_by_text("The plan is saved.").wait_for()
-    page.locator("#crowd-people-page").wait_for()
+    plans.set_plan(context, OPERATOR, slug, Plan(per_instance=1, batch=1, quota=4))
     page.goto(f"{server.url}/admin/?task={slug}&tab=tools")
     box = page.locator("#tool-crowd").get_by_role("checkbox")
     expect(box).to_be_checked()
@@ -150,26 +140,6 @@ def test_the_keys_of_the_side_bar(owner: Any, server: Running) -> None:
     tab(page, "Import").focus()
     page.keyboard.press("Tab")
     assert page.evaluate("() => document.activeElement.closest('[role=tabpanel]') !== null")
-
-
-def test_an_annotator_sees_scrutiny_and_the_criteria_during_a_vote(
-    page: Any, server: Running, context: Context, slug: str
-) -> None:
-    page.set_default_timeout(40_000)
-    enter(page, server.url, "Ana")
-    page.goto(f"{server.url}/?task={slug}")
-    page.locator("#workbench").wait_for()
-    expect(tab(page, "Scrutiny")).to_have_attribute("aria-selected", "true")
-    for name in ("Criteria", "Agreement", "Judge"):
-        expect(tab(page, name)).to_have_count(0)
-    criteria_rounds.open_round(context, OPERATOR, slug, [Proposal("It is plain.", Origin.HUMAN)])
-    page.reload()
-    page.wait_for_function(OPENED)  # until then Criteria is shown, and a click on it changes nothing
-    tab(page, "Criteria").click()
-    page.locator("#ballot .rt-row").first.wait_for()
-    expect(tab(page, "Agreement")).to_have_count(0)
-    page.goto(f"{server.url}/?task={slug}&tab=agreement")
-    page.locator("#ballot .rt-row").first.wait_for()
 
 
 def test_an_owner_makes_a_token_for_an_agent_and_revokes_it(owner: Any, server: Running, slug: str) -> None:
