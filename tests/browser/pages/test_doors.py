@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 from fastapi.routing import APIRoute
 
-from coeval.domain import Plan, Role, Standing, StudyState, Task, Terms
+from coeval.domain import Plan, Role, Standing, Task, Terms
 from coeval.settings import OAuth, Settings, SignIn, load_settings
 from coeval.store import Store
 from coeval.store.queries import enrolments, tasks
@@ -29,7 +29,7 @@ from coeval.usecases.sessions import list_members
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.hosting.oauth_provider import Provider
-from tests.support.screens.ui_steps import agree
+from tests.support.screens.ui_steps import agree, confirm
 from tests.support.serving.live_server import free_port
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import sent_of
@@ -51,9 +51,11 @@ OPENED_ELSEWHERE = {
     "GET /download/{slug}/study.zip",
     "GET /download/{slug}/published",
     "GET /help/example.html",
+    "POST /s/{slug}/ask",
+    "POST /s/{slug}/end",
 }
 """Links that are there once their work is done, opened in Chromium by tests/e2e/test_judge.py, test_moving.py and
-test_published_study.py."""
+test_published_study.py; forms that test_crowd_people.py and tests/e2e/test_whole_study.py send."""
 
 Test = TypeVar("Test", bound=Callable[..., None])
 
@@ -294,14 +296,6 @@ def test_a_worker_consents_reads_is_examined_and_hands_in(page: Page, by_account
     page.get_by_text("You passed the qualification: 1 of 1 items right.").wait_for()
 
 
-def confirm(page: Page) -> None:
-    """Approve every line of the evaluation on the screen, and wait until it is saved."""
-    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
-    with page.expect_response(lambda answer: answer.url.endswith("/submissions") and answer.ok):
-        for key in ("a", "a", "a", "a", "Control+Enter"):
-            page.keyboard.press(key)
-
-
 @opens("POST /s/{slug}/withdraw")
 def test_a_worker_withdraws_by_the_return_code(page: Page, by_account: Served) -> None:
     page.goto(f"{by_account.url}/s/short{PROLIFIC.format(4, 4)}")
@@ -318,8 +312,8 @@ def test_a_worker_withdraws_by_the_return_code(page: Page, by_account: Served) -
     page.get_by_text("your data is no longer part of the study").wait_for()
 
 
-@opens("POST /s/{slug}/ask", "POST /s/{slug}/consent")
-def test_a_worker_comes_back_in_another_browser_by_the_code_or_an_owner(
+@opens("POST /s/{slug}/consent")
+def test_a_worker_comes_back_in_another_browser_by_the_code(
     page: Page, by_account: Served, browser: Browser
 ) -> None:
     link = f"{by_account.url}/s/short{PROLIFIC.format(6, 6)}"
@@ -328,42 +322,14 @@ def test_a_worker_comes_back_in_another_browser_by_the_code_or_an_owner(
     code = agree(first)
     first.get_by_role("button", name="Begin").click()
     first.get_by_role("link", name="Go to work").wait_for()
+    first.context.close()
     page.goto(link)
     page.get_by_label("Your return code").fill("WRNG-WRNG-WRNG")
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("not the return code of this participant").wait_for()
-    page.get_by_role("button", name="ask to be let in").click()
-    number = page.locator(".code").inner_text()
-    page.get_by_role("button", name="Check again").click()
-    page.get_by_text("has not let you in yet").wait_for()
-    (asked,) = plans.list_returning(by_account.context, OPERATOR, "short")
-    assert asked.number == number
-    plans.decide_return(by_account.context, OPERATOR, "short", asked.id, True)
-    page.goto(link)
+    page.get_by_label("Your return code").fill(code)
     page.get_by_role("button", name="Continue").click()
-    page.get_by_text("it is shown only now").wait_for()
-    anew = page.locator(".code").inner_text()
-    first.reload()  # whoever was let in before proved less than an owner's word
-    first.get_by_role("link", name="Go to work").wait_for(state="detached")
-    first.goto(link)
-    for tried in (code, anew):
-        first.get_by_label("Your return code").fill(tried)
-        first.get_by_role("button", name="Continue").click()
-    first.get_by_role("link", name="Go to work").wait_for()
-    first.context.close()
-
-
-@opens("POST /s/{slug}/end")
-def test_a_worker_ends_after_a_batch_where_the_study_is_paused(page: Page, by_account: Served) -> None:
-    page.goto(f"{by_account.url}/s/short{PROLIFIC.format(5, 5)}")
-    agree(page)
-    page.get_by_role("button", name="Begin").click()
-    page.get_by_role("link", name="Go to work").click()
-    confirm(page)
-    plans.set_state(by_account.context, OPERATOR, "short", StudyState.PAUSED)
-    confirm(page)
-    page.get_by_role("button", name="Finish here and get my code").click()
-    page.get_by_text("DONE1").wait_for()
+    page.get_by_role("link", name="Go to work").wait_for()
 
 
 @opens("GET /s/", "POST /s/{slug}/go-on")

@@ -18,7 +18,7 @@ from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import OPENED, enter, unfold
+from tests.support.screens.ui_steps import OPENED, enter, settle, unfold
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -59,7 +59,7 @@ def vote(context: Context, slug: str, name: str) -> None:
     criteria_rounds.cast_ballot(context, person, slug, 0, votes)
 
 
-def test_an_annotator_who_waits_gets_the_vote_and_then_the_work(
+def test_an_annotator_who_waits_gets_the_vote_and_lands_on_the_work_when_it_ends(
     page: Any, server: Running, context: Context
 ) -> None:
     add_study(context, "waits")
@@ -70,22 +70,15 @@ def test_an_annotator_who_waits_gets_the_vote_and_then_the_work(
     proposals = [Proposal("Be true.", Origin.HUMAN), Proposal("Be short.", Origin.HUMAN)]
     criteria_rounds.open_round(context, OPERATOR, "waits", proposals)
     expect(criteria).to_be_visible(timeout=WITHIN)
+    criteria.click()
+    page.locator("#ballot .rt-row").first.wait_for()
+    for name in ("Agreement", "Judge"):
+        expect(page.get_by_role("tab", name=name)).to_have_count(0)
     vote(context, "waits", "Ben")
     criteria_rounds.establish(context, OPERATOR, "waits")
-    page.locator("#workbench .rt-row").first.wait_for(timeout=WITHIN)
-    expect(criteria).to_have_count(0, timeout=WITHIN)
-
-
-def test_a_voter_lands_on_the_work_when_the_vote_ends(page: Any, server: Running, context: Context) -> None:
-    add_study(context, "ends")
-    proposals = [Proposal("Be true.", Origin.HUMAN), Proposal("Be short.", Origin.HUMAN)]
-    criteria_rounds.open_round(context, OPERATOR, "ends", proposals)
-    open_page(page, server, "Finn", "?task=ends&tab=criteria")
-    page.locator("#ballot .rt-row").first.wait_for()
-    vote(context, "ends", "Ben")
-    criteria_rounds.establish(context, OPERATOR, "ends")
     page.locator("#workbench .rt-row").first.wait_for(timeout=2 * WITHIN)
     expect(page.get_by_role("tab", name="Scrutiny")).to_have_attribute("aria-selected", "true")
+    expect(criteria).to_have_count(0, timeout=WITHIN)
 
 
 def test_the_owners_tally_and_inbox_follow_and_typed_text_stays(
@@ -119,10 +112,10 @@ def test_an_idle_page_asks_for_one_number_and_nothing_else(
 ) -> None:
     add_study(context, "idle")
     open_page(page, server, "Dora", "?task=idle&tab=scrutiny")
-    page.wait_for_timeout(2_000)
+    settle(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.wait_for_timeout(6_000)
+    page.wait_for_timeout(5_000)
     ours = {url.split("?")[0].rsplit("/", 2)[1] for url in asked if "heartbeat" not in url}
     assert ours == {"revision"} and len(asked) <= 4, asked
 

@@ -215,7 +215,14 @@ def test_without_one_the_figures_are_those_of_a_study_that_never_had_it(
 
 
 def test_readers_find_link_and_save_items(import_apart: Any, open_published: Open, tmp_path: Path) -> None:
+    """Also on a phone and with a screen reader."""
     page = open_published(import_apart(load_finished_example(FINISHED)), SLUG)
+    for fold in (".item summary", "#choices > summary", ".item .draft summary"):
+        page.locator(fold).first.click()
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert faults_in_both_themes(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     items, count = page.locator("#item-list > details"), page.locator("#item-count")
     assert count.inner_text() == "50 of 60 items"
     page.get_by_role("button", name="Show more").click()
@@ -241,17 +248,6 @@ def test_readers_find_link_and_save_items(import_apart: Any, open_published: Ope
         rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
         assert rows[0][0] == head and len(rows) > 60
     assert len(rows[1]) == 5
-
-
-def test_it_is_accessible_and_fits_a_phone(import_apart: Any, open_published: Open) -> None:
-    page = open_published(import_apart(load_finished_example(FINISHED)), SLUG)
-    page.locator(".item summary").first.click()
-    page.locator("#choices > summary").click()
-    page.locator(".item .draft summary").first.click()
-    for width in (1440, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert faults_in_both_themes(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_hostile_texts_stay_texts(import_apart: Any, open_published: Open, tmp_path: Path) -> None:

@@ -50,24 +50,24 @@ def write_certificate(folder: Path) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def provider() -> Iterator[Provider]:
     with Provider().serve() as provider:
         yield provider
 
 
-@pytest.fixture
-def space(tmp_path: Path, provider: Provider) -> Iterator[str]:
-    port = free_port()
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> Iterator[str]:
+    port, folder = free_port(), tmp_path_factory.mktemp("space")
     public = f"https://{NAME}:{port}"
-    new = new_context(tmp_path, demo=True)
+    new = new_context(folder, demo=True)
     settings = replace(
         new.settings, sign_in=SignIn.HUGGINGFACE, owner="julia-m", space="julia-m/study", public_url=public,
         oauth=OAuth(provider.url, "client", "secret"),
     )  # fmt: skip
     server = Running(Context(new.store, settings), port=port)
     config = server.server.config
-    config.ssl_certfile = config.ssl_keyfile = str(write_certificate(tmp_path))
+    config.ssl_certfile = config.ssl_keyfile = str(write_certificate(folder))
     with server:
         yield public
 
@@ -84,18 +84,6 @@ def hub(browser: Browser, space: str) -> Iterator[Page]:
     context.close()
 
 
-def test_the_sign_in_opens_a_page_and_the_frame_goes_on(hub: Page) -> None:
-    frame = hub.frame_locator("iframe")
-    assert (
-        "A restart of this Space deletes everything" in frame.locator(".error[role=alert]").first.inner_text()
-    )
-    with hub.context.expect_page() as opened:
-        frame.get_by_role("link", name="Sign in with Hugging Face").click()
-    opened.value.locator("#me").get_by_text("julia-m").wait_for()
-    frame.locator("#me").get_by_text("julia-m").wait_for()
-    assert "deletes everything" in opened.value.locator("#alert").inner_text()
-
-
 UNCOVERED = """element => {
   const { left, right, top, bottom } = element.getBoundingClientRect()
   return [[left + 12, top + 12], [right - 12, bottom - 12]].every(
@@ -104,18 +92,26 @@ UNCOVERED = """element => {
 """True if both ends of an element are on the screen, with nothing over them."""
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
-def test_the_warning_and_the_first_page_of_set_up_are_both_in_view(hub: Page, size: tuple[int, int]) -> None:
+def test_the_sign_in_opens_a_page_where_the_warning_covers_nothing_and_the_frame_goes_on(hub: Page) -> None:
+    frame = hub.frame_locator("iframe")
+    assert (
+        "A restart of this Space deletes everything" in frame.locator(".error[role=alert]").first.inner_text()
+    )
     with hub.context.expect_page() as opened:
-        hub.frame_locator("iframe").get_by_role("link", name="Sign in with Hugging Face").click()
+        frame.get_by_role("link", name="Sign in with Hugging Face").click()
     owner = opened.value
-    owner.set_viewport_size({"width": size[0], "height": size[1]})
+    owner.locator("#me").get_by_text("julia-m").wait_for()
+    frame.locator("#me").get_by_text("julia-m").wait_for()
+    assert "deletes everything" in owner.locator("#alert").inner_text()
     for place, first in (("Study", "demo"), ("Set-up", "Save task")):
         owner.locator("#me").get_by_role("link", name=place).click()
         owner.locator("#tabs").get_by_text(first).first.wait_for()
-        for seen in ("#alert .alert", "#top-bar", "#tabs :is([role=tab][aria-selected=true], h1)"):
-            element = owner.locator(seen).filter(visible=True).first
-            owner.wait_for_function(UNCOVERED, arg=element.element_handle())
+        for size in ((1440, 900), (390, 844)):
+            owner.set_viewport_size({"width": size[0], "height": size[1]})
+            for seen in ("#alert .alert", "#top-bar", "#tabs :is([role=tab][aria-selected=true], h1)"):
+                element = owner.locator(seen).filter(visible=True).first
+                owner.wait_for_function(UNCOVERED, arg=element.element_handle())
+        owner.set_viewport_size({"width": 1440, "height": 900})
 
 
 def test_a_frame_without_cookies_says_where_to_go_on(hub: Page) -> None:

@@ -78,7 +78,7 @@ def open_criteria(page: Any, server: Running, slug: str) -> None:
     page.locator("#ballot .rt-row").first.wait_for()
 
 
-def test_a_draft_that_arrives_beside_a_vote_is_offered_and_replaces_nothing(
+def test_a_draft_or_a_list_beside_a_vote_is_offered_and_replaces_nothing(
     page: Any, server: Running, context: Context
 ) -> None:
     sign_in(context, "Owner")
@@ -91,6 +91,15 @@ def test_a_draft_that_arrives_beside_a_vote_is_offered_and_replaces_nothing(
     offered.first.wait_for()
     assert count_ballots(context, "late") == before
     expect(page.locator("#tally")).to_contain_text("Tally · 3 of 4 ballots")
+    expect(page.locator("#use-unvoted")).to_have_count(0)
+    page.locator("#criteria-lines textarea").fill("Be funny.")
+    page.locator("#open-vote").click()
+    page.locator("#replace-vote").get_by_text("Round 1 has 3 ballots").wait_for()
+    page.locator("#keep-vote").click()
+    expect(page.locator("#replace-vote")).to_have_count(0)
+    expect(page.locator("#criteria-lines textarea")).to_have_value("Be funny.")
+    assert count_ballots(context, "late") == before
+    page.locator("#criteria-lines textarea").fill("")
     # a suggestion joins the vote only after the owner agreed, and the old vote can be taken up again
     offered.first.click()
     page.locator("#reopen").click()
@@ -115,29 +124,6 @@ def test_a_draft_that_arrives_beside_a_vote_is_offered_and_replaces_nothing(
     page.locator("#take-up-vote").click()  # the newest vote with ballots is chosen
     page.locator("#ballot .rt-row").first.wait_for()
     assert count_ballots(context, "late") == before
-
-
-def test_another_vote_over_an_open_one_asks_and_a_cancelled_one_is_taken_up(
-    page: Any, server: Running, context: Context
-) -> None:
-    sign_in(context, "Owner")
-    before = open_vote(context, "asks", "Ana"), 1
-    open_criteria(page, server, "asks")
-    unfold(page, "Draft or write criteria")
-    page.locator("#criteria-lines textarea").fill("Be funny.")
-    page.locator("#open-vote").click()
-    page.locator("#replace-vote").get_by_text("Round 1 has 1 ballot").wait_for()
-    assert count_ballots(context, "asks") == before
-    page.locator("#keep-vote").click()
-    expect(page.locator("#replace-vote")).to_have_count(0)
-    expect(page.locator("#criteria-lines textarea")).to_have_value("Be funny.")
-    unfold(page, "Cancel this vote")
-    page.locator("#cancel-vote").click()
-    expect(page.locator("#ballot .rt-row")).to_have_count(0)
-    unfold(page, "Other votes")
-    page.locator("#take-up-vote").click()
-    page.locator("#ballot .rt-row").first.wait_for()
-    assert count_ballots(context, "asks") == before
     page.get_by_role("link", name="invite people").click()
     page.get_by_text("Send them this address").wait_for()
 
@@ -165,16 +151,25 @@ def test_choices_of_a_round_that_ended_are_shown_beside_the_new_vote(
     assert "Be true." in rows.nth(1).inner_text()
 
 
-def test_a_draft_shows_its_progress_and_stops(
+def test_how_a_draft_failed_stays_until_it_is_dismissed_and_another_shows_its_progress_and_stops(
     page: Any, server: Running, context: Context, stub: Stub
 ) -> None:
     sign_in(context, "Owner")
-    before = open_vote(context, "stops", "Ana"), 1
-    open_criteria(page, server, "stops")
-    stub.latency = 60.0
+    before = open_vote(context, "fails", "Ana"), 1
+    open_criteria(page, server, "fails")
+    default = stub.reply
+    stub.reply = lambda body: Reply(status=401, message="This key is wrong.")
     unfold(page, "Draft or write criteria")
     page.locator("#draft-criteria").click()
     job = page.locator("#criteria-job")
+    job.get_by_text("This key is wrong").wait_for()
+    page.reload()
+    job.get_by_text("This key is wrong").wait_for()
+    page.locator("#criteria-dismiss").click()
+    expect(job.get_by_text("This key is wrong")).to_have_count(0)
+    stub.reply, stub.latency = default, 60.0
+    unfold(page, "Draft or write criteria")
+    page.locator("#draft-criteria").click()
     job.get_by_text("0 of 10").wait_for()
     for head in ("Done", "Unreadable answers"):
         expect(job.get_by_role("columnheader", name=head)).to_be_visible()
@@ -183,8 +178,10 @@ def test_a_draft_shows_its_progress_and_stops(
     stub.latency = 0.0
     page.locator("#criteria-dismiss").click()
     expect(job.get_by_text("cancelled", exact=True)).to_have_count(0)
-    page.wait_for_timeout(1_500)
-    assert count_ballots(context, "stops") == before
+    page.reload()
+    page.locator("#ballot .rt-row").first.wait_for()
+    expect(job.get_by_text("This key is wrong")).to_have_count(0)
+    assert count_ballots(context, "fails") == before
     assert all(body["max_tokens"] == MAX_TOKENS for body in stub.bodies), "no answer is without a limit"
 
 
@@ -212,67 +209,12 @@ def test_criteria_are_drafted_as_in_the_paper(
 
 def test_criteria_are_used_without_a_vote_by_one_click(page: Any, server: Running, context: Context) -> None:
     sign_in(context, "Owner")
-    open_vote(context, "voted", "Ana")
     open_vote(context, "direct")
-    open_criteria(page, server, "voted")
-    expect(page.locator("#tally")).to_contain_text(re.compile(r"1 of \d ballots?"))
-    expect(page.locator("#use-unvoted")).to_have_count(0)
     open_criteria(page, server, "direct")
     page.locator("#use-unvoted").click()
     expect(page.locator("#criteria-main")).to_contain_text("Final criteria · version 1")
     made = criteria_rounds.get_criteria_set(context, OPERATOR, "direct")
     assert made and [one.text for one in made.criteria] == TEXTS
-
-
-def test_the_criteria_of_a_preset_end_no_vote(page: Any, server: Running, context: Context) -> None:
-    sign_in(context, "Owner")
-    before = open_vote(context, "preset", "Ana"), 1
-    enter(page, server.url, "Owner")
-    page.goto(f"{server.url}/admin/?task=preset&tab=prefill")
-    unfold(page)
-    page.locator("#prefill-preset input").first.click()
-    page.get_by_role("option", name="G-Eval, dialogue").click()
-    page.locator("#preset-criteria").click()
-    page.get_by_text("finalise it or cancel it first").first.wait_for()
-    assert count_ballots(context, "preset") == before
-
-
-def test_how_a_draft_failed_stays_until_it_is_dismissed(
-    page: Any, server: Running, context: Context, stub: Stub
-) -> None:
-    sign_in(context, "Owner")
-    open_vote(context, "fails")
-    open_criteria(page, server, "fails")
-    default = stub.reply
-    stub.reply = lambda body: Reply(status=401, message="This key is wrong.")
-    unfold(page, "Draft or write criteria")
-    page.locator("#draft-criteria").click()
-    job = page.locator("#criteria-job")
-    job.get_by_text("This key is wrong").wait_for()
-    page.reload()
-    job.get_by_text("This key is wrong").wait_for()
-    page.locator("#criteria-dismiss").click()
-    expect(job.get_by_text("This key is wrong")).to_have_count(0)
-    page.reload()
-    page.locator("#ballot .rt-row").first.wait_for()
-    expect(job.get_by_text("This key is wrong")).to_have_count(0)
-    stub.reply = default
-
-
-def test_enter_after_a_click_goes_to_the_reason_as_after_r(
-    page: Any, server: Running, context: Context
-) -> None:
-    open_vote(context, "clicked")
-    open_criteria(page, server, "clicked")
-    rows = page.locator("#ballot .rt-row")
-    rows.nth(0).locator(".rt-version").click()
-    page.keyboard.type("Use short words.")
-    page.keyboard.press("Enter")
-    page.keyboard.type("It is clearer.")
-    page.keyboard.press("Enter")
-    written = "rows => rows.map(row => [...row.querySelectorAll('textarea')].map(box => box.value))"
-    first, second = rows.evaluate_all(written)[:2]
-    assert first == ["Use short words.", "It is clearer."] and "It is clearer." not in second
 
 
 def test_a_changed_ballot_is_saved_before_the_vote_can_be_closed(
