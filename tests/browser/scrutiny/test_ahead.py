@@ -65,14 +65,15 @@ def test_a_refused_save_brings_the_person_back(page: Page, bench: Bench) -> None
     bench.fail = 422
     page.unroute("**/submissions")
     held[0].fallback()
-    page.locator("[role=alert] .ce-toast").wait_for()
+    alert = page.locator("[role=alert] .ce-toast")
+    alert.get_by_text("Refused with 422. Nothing you typed is lost.").wait_for()
     at_step(page, "1", "1")
     assert page.locator(".rt-step[aria-checked=true]").inner_text() == "3"
     bench.fail = 0
     press(page, "Control+Enter")
     wait_saved(page, bench, 1)
     at_step(page, "1", "2")
-    assert page.locator(".rt-step[aria-checked=true]").inner_text() == "5"
+    assert alert.count() == 0 and page.locator(".rt-step[aria-checked=true]").inner_text() == "5"
     page.get_by_text("is restored but not saved yet").wait_for()
 
 

@@ -144,21 +144,21 @@ def test_a_score_given_before_the_draft_is_shown_and_kept(page: Page, bench: Ben
     assert [one["score"] for one in bench.saved()] == [2.0, 2.0, 4.0]
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_the_texts_stay_in_view_above_every_line(page: Page, bench: Bench, width: int, height: int) -> None:
+def test_the_texts_stay_in_view_above_every_line(page: Page, bench: Bench) -> None:
     bench.criteria = CRITERIA
     bench.instances = make_instances(1, OUTPUT * 6)
-    page.set_viewport_size({"width": width, "height": height})
     open_all(page, bench)
     rows = page.locator(".rt-row")
-    for row in (rows.last, rows.first, rows.nth(rows.count() // 2)):
-        row.focus()
-        row.evaluate("(one) => one.scrollIntoView({ block: 'nearest' })")
-        at, texts = row.bounding_box(), page.locator(".wb-texts").bounding_box()
-        foot = page.locator(".wb-foot").bounding_box()
-        assert at and texts and foot
-        assert texts["y"] >= 0 and texts["height"] > 100
-        assert at["y"] >= texts["y"] + texts["height"] - 1 and at["y"] + at["height"] <= foot["y"] + 1
+    for width, height in ((1440, 900), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        for row in (rows.last, rows.first, rows.nth(rows.count() // 2)):
+            row.focus()
+            row.evaluate("(one) => one.scrollIntoView({ block: 'nearest' })")
+            at, texts = row.bounding_box(), page.locator(".wb-texts").bounding_box()
+            foot = page.locator(".wb-foot").bounding_box()
+            assert at and texts and foot
+            assert texts["y"] >= 0 and texts["height"] > 100
+            assert at["y"] >= texts["y"] + texts["height"] - 1 and at["y"] + at["height"] <= foot["y"] + 1
 
 
 def test_keys_typed_while_an_instance_is_on_its_way_are_for_that_instance(page: Page, bench: Bench) -> None:

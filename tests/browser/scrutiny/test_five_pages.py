@@ -13,6 +13,7 @@ from coeval.rules.arms import Design, Layout
 from coeval.usecases import criteria_rounds
 from coeval.usecases.study_import import import_file
 from tests.spans.bench import DRAFT, OUTPUT, SOURCE, make_span_study
+from tests.support.screens.bench import Bench
 from tests.support.screens.ui_steps import press
 from tests.support.studies.rubrics_study import make_known_rubrics
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
-    from tests.support.screens.bench import Bench
+    from coeval.usecases.access import Context
+    from tests.support.serving.server import Running
 
 WORDS = "Add and revise the words"
 """Its letters are the commands of every table: A approves, D deletes, R revises."""
@@ -99,17 +101,33 @@ def open_lines(page: Page, bench: Bench, name: str, folder: Path) -> None:
 EVERY = ["criteria", "scrutiny", "sheet", "rubrics", "spans"]
 
 
-@pytest.fixture(params=EVERY)
-def lines(request: pytest.FixtureRequest, browser: Browser, bench: Bench, tmp_path: Path) -> Iterator[Lines]:
+@pytest.fixture(scope="module", params=EVERY)
+def opened(
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    bench_server: tuple[Running, Context],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Lines]:
+    """One study and one page for all tests of a name: none of them saves."""
     context = browser.new_context(
         viewport={"width": 1600, "height": 1000},
         has_touch=True,
         permissions=["clipboard-read", "clipboard-write"],
     )
+    context.add_init_script("localStorage.clear(); sessionStorage.clear()")  # what was typed is not restored
     page = context.new_page()
-    open_lines(page, bench, request.param, tmp_path)
+    server, study = bench_server
+    bench = Bench(server, study, f"five-{request.param}", root=server.url)
+    open_lines(page, bench, request.param, tmp_path_factory.mktemp(request.param))
     yield Lines(page, request.param)
     context.close()
+
+
+@pytest.fixture
+def lines(opened: Lines) -> Lines:
+    opened.page.reload()
+    opened.rows.nth(opened.at).wait_for()
+    return opened
 
 
 def test_mouse(lines: Lines) -> None:

@@ -92,20 +92,6 @@ def test_signed_out_says_so_and_saves_after_signing_in(page: Page, bench: Bench)
     at_step(page, "1", "2")
 
 
-def test_a_refused_save_says_why_and_keeps_the_words(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, *DECIDE_ALL)
-    bench.fail = 422
-    press(page, "Control+Enter")
-    alert = page.locator("[role=alert] .ce-toast")
-    alert.wait_for()
-    assert alert.inner_text().startswith("Refused with 422. Nothing you typed is lost.")
-    bench.fail = 0
-    press(page, "Control+Enter")
-    at_step(page, "1", "2")
-    assert alert.count() == 0 and len(bench.saved()) == 1
-
-
 def open_two(page: Page, bench: Bench) -> Page:
     """Two tabs on one step; the other saves a 5, this one is about to save a 3."""
     other = page.context.new_page()

@@ -10,13 +10,10 @@ from playwright.sync_api import expect
 from coeval.domain import EvaluationRow, Instance, Quote, QuotePlace, RowKind
 from coeval.rules.arms import Design
 from tests.support.screens.bench import CRITERIA, Bench, evidence
-from tests.support.screens.ui_steps import at_step, enter, press, settle
-from tests.support.serving.server import Running
+from tests.support.screens.ui_steps import at_step, press, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-    from coeval.usecases.access import Context
 
 
 SCREENS = [(1440, 900), (1280, 720), (390, 844)]
@@ -84,45 +81,50 @@ def check_both_in_view(page: Page) -> None:
     assert page.evaluate(inner) <= 1, "one area scrolls, and no box is in a box"
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+def resize(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_timeout(60)
+
+
 @pytest.mark.parametrize("long", [False, True])
-def test_output_and_form_are_in_view_on_every_item(
-    page: Page, article: Bench, screen: tuple[int, int], long: bool
-) -> None:
+def test_output_and_form_are_in_view_on_every_item_and_screen(page: Page, article: Bench, long: bool) -> None:
     if long:
         for n, one in enumerate(article.instances):
             article.instances[n] = Instance(
                 one.external_id, one.input, " ".join([one.output] * 20), one.document
             )
-    page.set_viewport_size({"width": screen[0], "height": screen[1]})
     article.open_bench(page)
     for position in ("1", "2", "3"):
         for criterion in ("1", "2"):
             at_step(page, position, criterion)
             page.locator(".wb[aria-busy=false]").wait_for()
-            page.wait_for_timeout(60)
-            check_both_in_view(page)
-            scroll(page, 900)
-            if page.evaluate(SHOWN, ".wb-pane-output") <= 90:
-                page.locator(".wb-passage").wait_for()
+            for screen in SCREENS:
+                resize(page, *screen)
+                scroll(page, 0)
+                check_both_in_view(page)
+                check_passage(page)
             press(page, "]")
         press(page, "j")
     assert page.locator(".wb-pane-output").evaluate(
         "(one) => one.compareDocumentPosition(document.querySelector('.wb-pane-input')) & 4"
     )
     press(page, "l")  # the texts side by side
-    scroll(page, 0)
-    check_both_in_view(page)
+    for screen in SCREENS:
+        resize(page, *screen)
+        scroll(page, 0)
+        check_both_in_view(page)
+        check_passage(page)
+
+
+def check_passage(page: Page) -> None:
+    """Where the output is out of view after scrolling, a bar shows the passage in question."""
     scroll(page, 900)
     if page.evaluate(SHOWN, ".wb-pane-output") <= 90:
         page.locator(".wb-passage").wait_for()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_the_next_output_of_an_article_keeps_its_place(
-    page: Page, article: Bench, screen: tuple[int, int]
-) -> None:
-    page.set_viewport_size({"width": screen[0], "height": screen[1]})
+def test_the_next_output_of_an_article_keeps_its_place(page: Page, article: Bench) -> None:
+    resize(page, 1280, 720)
     article.open_bench(page)
     order = [article.step(n).instance for n in (1, 2, 3)]
     documents = [instance.document for instance in order if instance]
@@ -135,31 +137,29 @@ def test_the_next_output_of_an_article_keeps_its_place(
         check_both_in_view(page)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_covers_short_texts(page: Page, bench: Bench, screen: tuple[int, int]) -> None:
+def test_nothing_covers_short_texts(page: Page, bench: Bench) -> None:
     """The bar for an output out of view lay over the question of every short answer."""
     bench.instances = [Instance("x1", "Why did it shrink?", "Wash it again.", "d1")]
-    page.set_viewport_size({"width": screen[0], "height": screen[1]})
     bench.open_bench(page)
-    page.wait_for_timeout(250)
-    expect(page.locator(".wb-passage")).to_be_hidden()
+    for screen in SCREENS:
+        resize(page, *screen)
+        page.wait_for_timeout(250)
+        expect(page.locator(".wb-passage")).to_be_hidden()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_the_evidence_line_brings_passages_of_both_texts_into_view(
-    page: Page, article: Bench, screen: tuple[int, int]
-) -> None:
-    page.set_viewport_size({"width": screen[0], "height": screen[1]})
+def test_the_evidence_line_brings_passages_of_both_texts_into_view(page: Page, article: Bench) -> None:
     article.open_bench(page)
-    page.locator(".rt-row").nth(3).focus()
-    lit = page.locator(".wb-pane-input mark.is-on")
-    expect(lit).to_have_text("Paragraph 7")
-    assert page.evaluate(INSIDE, [".wb-pane-input mark.is-on", ".wb-read"])
-    cover = page.locator(".is-pinned, .wb-passage:not([hidden])").bounding_box()
-    at = lit.bounding_box()
-    assert cover and at and at["y"] >= cover["y"] + cover["height"], "nothing covers it"
-    page.locator(".rt-row").nth(2).focus()
-    assert page.evaluate(INSIDE, [".wb-pane-output mark.is-on", ".wb-read"])
+    for screen in SCREENS:
+        resize(page, *screen)
+        page.locator(".rt-row").nth(3).focus()
+        lit = page.locator(".wb-pane-input mark.is-on")
+        expect(lit).to_have_text("Paragraph 7")
+        assert page.evaluate(INSIDE, [".wb-pane-input mark.is-on", ".wb-read"])
+        cover = page.locator(".is-pinned, .wb-passage:not([hidden])").bounding_box()
+        at = lit.bounding_box()
+        assert cover and at and at["y"] >= cover["y"] + cover["height"], "nothing covers it"
+        page.locator(".rt-row").nth(2).focus()
+        assert page.evaluate(INSIDE, [".wb-pane-output mark.is-on", ".wb-read"])
 
 
 def test_an_owner_may_put_the_input_first(page: Page, article: Bench) -> None:
@@ -172,19 +172,17 @@ def test_an_owner_may_put_the_input_first(page: Page, article: Bench) -> None:
     assert page.evaluate(SHOWN, ".wb-pane-output") > 90
 
 
-def test_so_it_is_in_the_whole_app(page: Page, article: Bench, context: Context) -> None:
+def test_so_it_is_in_the_whole_app(page: Page, article: Bench) -> None:
     """The head of the app takes room from a small screen."""
-    study = Bench(article.server, context, "news", article.instances, rows=rows)
-    study.ensure_study()
-    with Running(context) as live:
-        enter(page, live.url, "Ana")
-        for width, height in SCREENS:
-            page.set_viewport_size({"width": width, "height": height})
-            page.goto(f"{live.url}/?task=news&tab=scrutiny")
-            page.locator(".wb[data-state=step][aria-busy=false] .rt-row").first.wait_for()
+    article.ensure_study()
+    article.sign_in(page)
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{article.root}/?task={article.slug}&tab=scrutiny")
+        page.locator(".wb[data-state=step][aria-busy=false] .rt-row").first.wait_for()
+        settle(page)
+        check_both_in_view(page)
+        for key in ("]", "j"):
+            press(page, key)
             settle(page)
             check_both_in_view(page)
-            for key in ("]", "j"):
-                press(page, key)
-                page.wait_for_timeout(900)
-                check_both_in_view(page)

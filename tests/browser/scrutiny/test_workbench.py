@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
 from playwright.sync_api import expect
 
 from coeval.rules.arms import Design
@@ -14,7 +13,7 @@ from tests.support.screens.bench import CRITERIA
 from tests.support.screens.ui_steps import at_step, focused, held_back, press, wait_saved
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from tests.support.screens.bench import Bench
 
@@ -64,8 +63,10 @@ def test_focus_goes_to_the_next_decision_and_then_to_confirm(page: Page, bench: 
     assert focused(page) == "Evidence 1"
     press(page, "d")
     assert focused(page) == "Evidence 2"
-    press(page, "a")
-    assert focused(page).startswith("Confirm and next")
+    press(page, "r")
+    page.keyboard.type(" More.")
+    press(page, "Enter")
+    assert focused(page).startswith("Confirm and next"), "also after the words of the last revision"
 
 
 def test_confirming_key_can_be_put_elsewhere_and_is_remembered(page: Page, bench: Bench) -> None:
@@ -136,6 +137,14 @@ def test_going_back_shows_what_was_saved_and_changes_it_as_a_new_version(page: P
     wait_saved(page, bench, 2)
     first, second = bench.saved()
     assert (first["score"], second["score"], second["revision"]) == (2, 5, 2)
+    press(page, "b")
+    at_step(page, "1", "1")
+    page.get_by_role("button", name="Saved 2 times").wait_for()
+    press(page, "h")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Version 2").wait_for()
+    scores = dialog.locator("dl").evaluate_all("lists => lists.map((one) => one.children[1].textContent)")
+    assert scores == ["5", "2"]  # the newest first
 
 
 def test_the_rest_is_approved_only_after_every_line_was_on_screen(page: Page, bench: Bench) -> None:
@@ -185,10 +194,7 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench:
     ]
 
 
-@pytest.mark.parametrize("opens", ["click", "n"])
-def test_after_a_typed_conclusion_enter_leads_to_confirm_and_digits_score(
-    page: Page, bench: Bench, opens: str
-) -> None:
+def test_after_a_typed_conclusion_enter_leads_to_confirm_and_digits_score(page: Page, bench: Bench) -> None:
     bench.design = Design(blind_share=1)
     bench.open_bench(page)
     box = page.get_by_role("textbox", name="Added conclusion", exact=True)
@@ -196,14 +202,13 @@ def test_after_a_typed_conclusion_enter_leads_to_confirm_and_digits_score(
     assert heads.all_inner_texts() == ["Line", "Your version", "Action", "Reason"][: heads.count()]
     assert not page.get_by_text("added", exact=True).is_visible()
     assert not page.get_by_role("button", name="Approve the rest").is_visible()
-    box.click() if opens == "click" else press(page, "n")
+    box.click()
     page.keyboard.type("Leaves out the critics.")
     expect(page.get_by_text("added", exact=True)).to_be_visible()
     press(page, "Enter")
     assert focused(page).startswith("Score")
     press(page, "2")
-    box.click() if opens == "click" else press(page, "n")
-    press(page, "End", "Enter")
+    press(page, "n", "End", "Enter")
     assert focused(page).startswith("Confirm and next")
     press(page, "Enter")
     wait_saved(page, bench, 1)
@@ -213,14 +218,6 @@ def test_after_a_typed_conclusion_enter_leads_to_confirm_and_digits_score(
         (2, [{"kind": "conclusion", "new_text": "Leaves out the critics.", "reason": ""}]),
         (5, []),
     ]
-
-
-def test_enter_after_the_last_revision_leads_to_confirm(page: Page, bench: Bench) -> None:
-    bench.open_bench(page)
-    press(page, "a", "a", "a", "a", "r")
-    page.keyboard.type(" More.")
-    press(page, "Enter")
-    assert focused(page).startswith("Confirm and next")
 
 
 def test_evidence_only_marks_passages_and_leaves_the_score_row_empty(page: Page, bench: Bench) -> None:
@@ -256,6 +253,7 @@ def test_unscored_says_so_and_asks_for_a_score(page: Page, bench: Bench) -> None
 
 
 def test_flag_comment_and_skip(page: Page, bench: Bench) -> None:
+    """The key that confirms saves a comment; it also confirmed the decided work behind the dialog."""
     bench.open_bench(page)
     press(page, "f")
     page.locator(".wb-marks [aria-pressed=true]").wait_for()
@@ -263,10 +261,12 @@ def test_flag_comment_and_skip(page: Page, bench: Bench) -> None:
     page.keyboard.type("Cut off.")
     page.reload()
     page.locator(".wb[data-state=step]").wait_for()
-    press(page, "c")
+    press(page, "a", "3", "a", "a", "a", "c")
     assert page.locator("dialog textarea").input_value() == "Cut off."
     press(page, "Control+Enter")
+    page.locator(".ce-toast").get_by_text("Comment saved.").wait_for()
     page.locator(".wb-marks .is-on").wait_for()
+    assert bench.saved() == [] and page.get_by_role("dialog").count() == 0
     press(page, "s")
     at_step(page, "2", "1")
     mark = bench.step(1).mark
@@ -306,18 +306,6 @@ def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
     assert panel.count() == 0 and page.locator("[data-action=approve]").count() >= 1
 
 
-def test_the_key_that_confirms_saves_a_comment_and_nothing_behind_it(page: Page, bench: Bench) -> None:
-    """It also confirmed the decided work behind the dialog."""
-    bench.open_bench(page)
-    press(page, "a", "3", "a", "a", "a", "c")
-    page.get_by_label("Comment on this instance").fill("The answer ends too soon.")
-    press(page, "Control+Enter")
-    page.locator(".ce-toast").get_by_text("Comment saved.").wait_for()
-    assert bench.saved() == [] and page.get_by_role("dialog").count() == 0
-    press(page, "Control+Enter")
-    wait_saved(page, bench, 1)
-
-
 def test_a_key_after_skip_is_for_the_next_instance(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     with held_back(page, "**/marks") as sent:
@@ -327,22 +315,3 @@ def test_a_key_after_skip_is_for_the_next_instance(page: Page, bench: Bench) -> 
         assert page.locator("[data-kind=conclusion]").get_attribute("data-action") == "none"
     expect(page.locator(".wb-jump")).to_have_value("2")
     expect(page.locator("[data-kind=conclusion]")).to_have_attribute("data-action", "approve")
-
-
-OVER = """() => [...document.querySelectorAll('.ce-card')].flatMap((card) => [...card.querySelectorAll('*')]
-  .filter((node) => node.getClientRects().length && !node.closest('.ce-sr, svg'))
-  .filter((node) => node.getBoundingClientRect().right > card.getBoundingClientRect().right + 1)
-  .map((node) => node.outerHTML.slice(0, 80)))"""
-"""What runs over its card."""
-
-
-def test_a_phone_names_no_key_and_nothing_runs_over_its_card(browser: Browser, bench: Bench) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
-    page = bench.open_bench(context.new_page())
-    assert not page.locator("kbd:visible").count()
-    words = page.locator("body").inner_text()
-    assert "press" not in words.lower() and "All keys" not in words
-    assert "keep it with" in words
-    assert page.evaluate(OVER) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    context.close()
