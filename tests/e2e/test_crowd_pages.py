@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from coeval.domain import Plan, Standing, StudyState
+from coeval.domain import Plan, StudyState
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.queries import enrolments
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import plans
-from coeval.usecases.study_import import import_study
-from tests.conftest import make_study
 from tests.support.screens.ui_steps import agree, enter
 from tests.support.serving.server import Running
-from tests.support.studies.crowd_links import ARABIC_TERMS, query
+from tests.support.studies.crowd_links import ARABIC_TERMS, import_one_criterion, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -34,13 +31,8 @@ class Host:
     def __init__(self, context: Context, browser: Browser) -> None:
         self.context, self.browser, self.number = context, browser, 0
 
-    def open_study(self, slug: str, plan: Plan, n_documents: int = 2) -> None:
-        study = make_study(n_documents)
-        one = study.criteria[:1]
-        drafts = tuple(draft for draft in study.runs[0].drafts if draft.criterion == one[0].text)
-        run = replace(study.runs[0], drafts=drafts)
-        task = replace(study.task, slug=slug)
-        import_study(self.context, OPERATOR, replace(study, task=task, criteria=one, runs=(run,)))
+    def open_study(self, slug: str, plan: Plan) -> None:
+        import_one_criterion(self.context, slug)
         plans.set_plan(self.context, OPERATOR, slug, replace(plan, terms=TERMS))
         self.code = ""
 
@@ -112,28 +104,6 @@ def test_a_time_out_is_told_with_a_way_on(host: Host) -> None:
     page.get_by_text("Your time for 1 instance ran out").wait_for()
 
 
-def test_a_warned_worker_is_led_to_the_note(host: Host) -> None:
-    host.open_study("warned", Plan(per_instance=2, batch=2, quota=4))
-    page = host.begin("warned")
-    with host.context.store.write() as db:
-        (study,) = db.conn.execute("SELECT id FROM task WHERE slug = 'warned'").fetchone()
-        (worker,) = db.conn.execute("SELECT annotator FROM enrolment WHERE task = ?", [study]).fetchone()
-        enrolments.record_step(db, study, worker, Standing.WARNED, "test")
-    page.keyboard.press("j")
-    page.get_by_role("link", name="To the study’s page →").last.click()
-    page.get_by_role("button", name="Continue").wait_for()
-
-
-def test_a_worker_is_told_when_another_person_signs_in(host: Host) -> None:
-    """The page became that of the other person by itself, and the next key scored for that person."""
-    host.open_study("shared", Plan(per_instance=2, batch=2, quota=4))
-    page = host.begin("shared")
-    enter(page, host.url, "Ben")
-    host.confirm(page)
-    expect(page.locator(".wb-banner")).to_contain_text("You are signed in as another person now")
-    expect(page.locator(".wb-banner")).to_contain_text("Your answer is kept here")
-
-
 def test_consent_and_guidelines_run_in_their_own_direction_and_are_a_key_away(host: Host) -> None:
     host.open_study("arabic", Plan(per_instance=2, batch=2, quota=4))
     page = host.come("arabic")
@@ -148,13 +118,16 @@ def test_consent_and_guidelines_run_in_their_own_direction_and_are_a_key_away(ho
 
 
 def test_a_page_of_a_worker_shows_and_does_nothing_for_another_person(host: Host) -> None:
-    """The work page showed a sentence of the other person's study page, and a form dropped the click."""
+    """The work page became that of the other person, whose score the next key gave; a form dropped the click."""
     told = "You are signed in as another person now"
     host.open_study("mine", Plan(per_instance=2, batch=2, quota=4))
     work = host.begin("mine")
     page = host.come("mine")
     agree(page)
     enter(work, host.url, "Ben")
+    host.confirm(work)
+    expect(work.locator(".wb-banner")).to_contain_text(told)
+    expect(work.locator(".wb-banner")).to_contain_text("Your answer is kept here")
     expect(work.locator("#study-news")).to_contain_text(told)
     enter(page, host.url, "Ben")
     expect(page.locator(".error")).to_contain_text(told)

@@ -17,7 +17,7 @@ import pytest
 
 from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.screens.ui_steps import unfold
+from tests.support.screens.ui_steps import settle, unfold
 from tests.support.serving.live_server import LiveServer
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -51,7 +51,7 @@ def state_task(page: Any, server: LiveServer) -> None:
     page.locator("#task-slug textarea, #task-slug input").wait_for()
     slug = page.locator("#task-slug textarea, #task-slug input")
     expect(slug).to_be_disabled()
-    page.wait_for_timeout(1500)  # the page's second load, of the design box, is over by then
+    settle(page)  # the page's second load, of the design box, is over then
     page.get_by_role("button", name="New task").click()
     page.locator("#task-state").get_by_text("Describe your task").wait_for()
     expect(slug).to_be_enabled()

@@ -21,9 +21,9 @@ from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.crowd import plans
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_place, make_study
-from tests.support.screens.ui_steps import wait_a_while
+from tests.support.screens.ui_steps import confirm, wait_a_while
 from tests.support.serving.live_server import LiveServer
-from tests.support.studies.crowd_links import ARABIC_TERMS, query
+from tests.support.studies.crowd_links import ARABIC_TERMS, import_one_criterion, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -60,14 +60,6 @@ def type_name(page: Page, name: str) -> None:
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Sign in").click()
     page.locator("#me").get_by_text(name).wait_for()
-
-
-def confirm(page: Page) -> None:
-    """Approve every line of the evaluation on the screen, and wait until it is saved."""
-    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
-    with page.expect_response(lambda answer: answer.url.endswith("/submissions") and answer.ok):
-        for key in ("a", "a", "a", "a", "Control+Enter"):
-            page.keyboard.press(key)
 
 
 def vote(page: Page, host: LiveServer) -> None:
@@ -179,41 +171,10 @@ def test_newcomers_whose_sign_up_was_lost_get_their_answers_back_under_their_nam
     assert (again.revision, again.votes) == (ballots[0].revision, ballots[0].votes)
 
 
-def test_a_page_of_one_person_saves_nothing_in_the_session_of_another(
-    host: LiveServer, browser: Browser, tmp_path: Path
-) -> None:
-    """Ben signs in in another tab of Olu's browser; what Olu's page then sends is kept for Olu."""
-    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-    page.set_default_timeout(60_000)
-    sign_in(page, host, "Olu")
-    (tmp_path / "place").rename(tmp_path / "aside")
-    confirm(page)  # no copy of the file has this answer, so the page asks for one
-    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
-    before = list_named(host.db)
-    other = page.context.new_page()
-    other.context.clear_cookies()
-    sign_in(other, host, "Ben")
-    page.bring_to_front()
-    with page.expect_response(lambda answer: answer.url.endswith("/api/shipped") and answer.status == 401):
-        page.evaluate("dispatchEvent(new Event('online'))")
-    for key in ("a", "a", "a", "a", "Control+Enter"):
-        page.keyboard.press(key)
-    page.locator(".wb-banner").get_by_text("You are signed in as another person now").wait_for()
-    page.get_by_text("Your answer is kept here").wait_for()
-    assert list_named(host.db) == before
-    other.context.clear_cookies()
-    sign_in(other, host, "Olu")
-    page.locator(".wb-status").get_by_text(re.compile(r"^Saved \d")).wait_for()  # it tries again by itself
-    assert [name for name, *_ in list_named(host.db)] == ["Olu", "Olu"]
-
-
 def make_crowd_study(db: Path) -> str:
     """A study of one criterion that gives everybody two instances; gives the secret of its link."""
-    one = STUDY.criteria[:1]
-    drafts = tuple(draft for draft in STUDY.runs[0].drafts if draft.criterion == one[0].text)
-    run = replace(STUDY.runs[0], drafts=drafts)
     context = Context(Store(db), load_settings({}, db=db))
-    import_study(context, OPERATOR, replace(STUDY, criteria=one, runs=(run,)))
+    import_one_criterion(context, "demo", 3)
     plan = Plan(per_instance=1, batch=3, quota=3, terms=ARABIC_TERMS)
     plans.set_plan(context, OPERATOR, "demo", plan)
     plans.set_state(context, OPERATOR, "demo", StudyState.RUNNING)

@@ -60,6 +60,9 @@ class ReviewServer(LiveServer):
 
 @pytest.fixture
 def server(table: Path) -> Iterator[ReviewServer]:
+    """The command with a file that has the headings of another program."""
+    head, rest = table.read_text(encoding="utf-8").split("\n", 1)
+    table.write_text(head.replace("input,output", "Question,Response") + "\n" + rest, encoding="utf-8")
     running = ReviewServer(table)
     yield running
     running.stop()
@@ -83,6 +86,9 @@ def test_one_command_judges_without_a_sign_in_and_shows_nothing_without_a_link(
         assert code in (401, 410) and "Because of" not in text
     mine, theirs = server.links
     assert "127.0.0.1" in mine and mine != theirs
+    assert "input: Question, output: Response" in server.log.read_text(), (
+        "headings of other programs are read"
+    )
     page.goto(mine)
     page.get_by_text("Because of").first.wait_for(timeout=30_000)
     # three actions to the first saved judgment: the link, a digit, and the confirm
@@ -150,12 +156,17 @@ def test_the_line_and_the_agreement_tab_speak_with_one_voice(context: Context, t
     review = open_review(context, OPERATOR, table, ["Clear"], {})
     for token in review.tokens.values():
         score_all(context, token, {n: 1 + n % 5 for n in range(N)})
-    tab = ScrutinyTab.__new__(ScrutinyTab)
-    tab.context, tab.progress = context, "progress"
-    told = str(tab.follow(_person(context, review), "answers"))
+    told = tell_progress(context, review)
     said = get_report(context, _person(context, review), "answers")["answer"]["sentence"]
     few = "The scores are of 4 documents; at least 10 are needed."
     assert "Two people scored 24 items" in told and few in told and few in said
+
+
+def tell_progress(context: Context, review: FileReview) -> str:
+    """What the line above the work says."""
+    tab = ScrutinyTab.__new__(ScrutinyTab)
+    tab.context, tab.progress = context, "progress"
+    return str(tab.follow(_person(context, review), "answers"))
 
 
 def _person(context: Context, review: FileReview) -> Person:
@@ -175,21 +186,6 @@ def test_a_file_opened_again_keeps_its_work_and_old_links_still_open_it(
         assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 1
         scales = db.conn.execute("SELECT text, scale_min, scale_max FROM criterion ORDER BY id").fetchall()
     assert [tuple(row) for row in scales] == [("Clear", 1, 5), ("Right", 0, 1)]
-
-
-@pytest.mark.slow
-def test_a_table_with_the_headings_of_other_programs_needs_no_mapping(tmp_path: Path) -> None:
-    foreign = tmp_path / "answers.csv"
-    foreign.write_text("Question,Response,Model Name\nWhy?,Because of the sun.,a\n", encoding="utf-8")
-    running = ReviewServer(foreign)
-    try:
-        printed = running.log.read_text()
-        with sqlite3.connect(running.db) as db:
-            kept = db.execute("SELECT input, output, system FROM instance").fetchall()
-    finally:
-        running.stop()
-    assert kept == [("Why?", "Because of the sun.", "a")]
-    assert "input: Question, output: Response, system: Model Name" in printed
 
 
 def test_an_unusable_file_leaves_no_database(tmp_path: Path) -> None:
@@ -225,14 +221,7 @@ def test_a_judge_drafts_before_people_open_the_page(table: Path) -> None:
     assert f"draft: {N}" in drafted
 
 
-@pytest.mark.slow
-def test_a_file_too_small_for_the_line_names_the_place_of_its_scores(
-    page: Any, context: Context, table: Path
-) -> None:
-    pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT)
+def test_a_file_too_small_for_the_line_names_the_place_of_its_scores(context: Context, table: Path) -> None:
     table.write_text("input,output\nWhy?,Because of 1.\nWhy?,Because of 2.\n", encoding="utf-8")
-    mine, _ = open_review(context, OPERATOR, table, ["Clear"], {}).tokens.values()
-    with Running(context) as server:
-        page.goto(f"{server.url}/open/{mine}")
-        told = page.locator("#review-progress")
-        told.get_by_text("This file has 2 items; Agreement shows their scores.").wait_for(timeout=30_000)
+    review = open_review(context, OPERATOR, table, ["Clear"], {})
+    assert "This file has 2 items; Agreement shows their scores." in tell_progress(context, review)

@@ -18,17 +18,15 @@ from coeval.extensions.rubrics.drafting import judge_rubrics
 from coeval.extensions.rubrics.queries import Submission
 from coeval.extensions.rubrics.questions import RubricsRun
 from coeval.extensions.rubrics.reviews import get_rubrics_sheet
-from coeval.rules.arms import Design
 from coeval.store.queries import tasks
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.drafting.model_requests import MAX_TOKENS
-from coeval.usecases.scrutiny.design import set_design
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import ImportOptions, import_file
 from tests.support.models.openai_stub import Stub
 from tests.support.screens.axe import faults
 from tests.support.screens.ui_steps import enter, press, settle, unfold, wait_a_while
-from tests.support.serving.server import Running
+from tests.support.serving.server import Running, new_context
 from tests.support.studies.rubrics_study import make_known_rubrics, serve_rubrics_judge
 
 if TYPE_CHECKING:
@@ -70,12 +68,14 @@ class Served:
         settle(page)
 
 
-@pytest.fixture
-def served(context: Context, owner: Person, tmp_path: Path) -> Iterator[Served]:
-    ann = sign_in(context, "Ann")[0]
-    import_file(context, owner, make_known_rubrics(documents=2).write(tmp_path / "hb.jsonl"), "hb")
-    (tmp_path / "ar.jsonl").write_text(json.dumps(ARABIC), encoding="utf-8")
-    import_file(context, owner, tmp_path / "ar.jsonl", "ar", options=ImportOptions(language="ar"))
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("rubrics")
+    context = new_context(folder)
+    owner, ann = sign_in(context, "Olu")[0], sign_in(context, "Ann")[0]
+    import_file(context, owner, make_known_rubrics(documents=2).write(folder / "hb.jsonl"), "hb")
+    (folder / "ar.jsonl").write_text(json.dumps(ARABIC), encoding="utf-8")
+    import_file(context, owner, folder / "ar.jsonl", "ar", options=ImportOptions(language="ar"))
     with serve_rubrics_judge(context) as (connected, stub):
         with ThreadPoolExecutor(1) as apart:  # where a browser is open, an event loop runs in this thread
             apart.submit(asyncio.run, judge_rubrics(connected, owner, "hb", RubricsRun())).result()
@@ -133,21 +133,6 @@ def test_an_instance_is_decided_and_judged_by_keyboard(served: Served, page: Pag
     press(page, "k")
     page.get_by_text("Your score:").wait_for()
     assert page.get_by_label("Added criterion", exact=True).input_value() == "Is kind."
-
-
-def test_nothing_of_a_draft_reaches_who_judges_blind(served: Served, page: Page) -> None:
-    set_design(served.context, OPERATOR, "hb", Design(blind_share=1.0))
-    answers = []
-    page.on("response", lambda answer: answers.append(answer) if "/api/rubrics/" in answer.url else None)
-    served.open(page)
-    assert "You judge this instance without a draft." in page.locator(".rx").inner_text()
-    body = answers[0].text()
-    assert "The draft says" not in page.locator(".rx").inner_text() and "About fact" not in body
-    assert json.loads(body)["draft"] is None and {row["drafted"] for row in json.loads(body)["rows"]} == {
-        None
-    }
-    press(page, "a")  # keeps the criterion, and asks for a verdict of one's own
-    assert page.locator(".rx .rx-verdict [aria-checked=true]").count() == 0
 
 
 def test_on_a_phone_and_from_right_to_left(served: Served, page: Page) -> None:

@@ -15,12 +15,10 @@ from coeval.store import Store
 from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.accounts import build_link, invite
 from coeval.usecases.crowd import exams, plans
-from coeval.usecases.study_import import import_study
-from tests.conftest import make_study
 from tests.support.screens.ui_steps import agree, use_crowd
 from tests.support.serving.live_server import free_port
 from tests.support.serving.server import Running
-from tests.support.studies.crowd_links import query
+from tests.support.studies.crowd_links import import_one_criterion, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,15 +33,6 @@ class Host:
     def __init__(self, context: Context, browser: Browser) -> None:
         self.context, self.browser, self.number = context, browser, 0
         self.url = context.settings.public_url
-
-    def add_task(self, slug: str) -> None:
-        """Four instances by one criterion, all drafted."""
-        study = make_study(2)
-        one = study.criteria[:1]
-        drafts = tuple(draft for draft in study.runs[0].drafts if draft.criterion == one[0].text)
-        run = replace(study.runs[0], drafts=drafts)
-        task = replace(study.task, slug=slug, name=slug)
-        import_study(self.context, OPERATOR, replace(study, task=task, criteria=one, runs=(run,)))
 
     def open_page(self) -> Page:
         page = self.browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
@@ -133,8 +122,8 @@ def press(owner: Page, state: str) -> None:
 def test_a_whole_study_with_every_ending(host: Host) -> None:
     """People come by Prolific's links; whoever is careless was invited."""
     main, checked, service = "main", "checked", "prolific"
-    host.add_task(main)
-    host.add_task(checked)
+    for slug in (main, checked):
+        import_one_criterion(host.context, slug)
     owner = host.take_up(Role.OWNER, f"Owner of {main}")
     set_up(owner, host, main)
 
