@@ -205,7 +205,7 @@ ARM_WORDS = {
     EVIDENCE: "with its quoted passages marked",
     REASONS: "with its lines of evidence in view",
     BLIND: "without the draft (blind arm)",
-    UNDRAFTED: "without a readable draft",
+    UNDRAFTED: "with no draft to show",
 }
 """What people saw in each arm, in sentences about their scores."""
 
@@ -227,7 +227,7 @@ def describe_arms(counts: Mapping[str, int]) -> str:
     """Return how all scores were given.
 
     >>> describe_arms({"assisted": 108, "blind": 28, "undrafted": 8})
-    '144 scores: 108 with the draft in view, 28 without the draft (blind arm), 8 without a readable draft'
+    '144 scores: 108 with the draft in view, 28 without the draft (blind arm), 8 with no draft to show'
     """
     total = sum(counts.values())
     parts = [f"{n:,} {ARM_WORDS[arm]}" for arm, n in counts.items()]

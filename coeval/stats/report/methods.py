@@ -230,7 +230,7 @@ def _labels(alignment: Document) -> str:
         "n_first": f"{alignment['n_first']:,} given before the draft was shown",
     }
     if alignment["labels"] == UNDRAFTED:
-        return f"{alignment['n_labels']:,} given without a readable draft"
+        return f"{alignment['n_labels']:,} given with no draft to show"
     return " and ".join(text for name, text in kinds.items() if alignment[name]) or alignment["labels"]
 
 

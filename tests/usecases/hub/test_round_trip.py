@@ -126,7 +126,7 @@ def test_work_leaves_with_how_it_came_out(context: Context, owner: Person, hub: 
     address = push(context, owner, "demo")
     arms = [row["arm"] for row in read_rows(hub, "submissions")]
     assert arms == [row["arm"] for row in read_rows(hub, "scores")] == ["undrafted"] + ["assisted"] * 7
-    assert "1 without a readable draft" in hub.files["README.md"].decode()
+    assert "1 with no draft to show" in hub.files["README.md"].decode()
     # the address of a model server of somebody's own stays here
     assert {row["settings"] for row in read_rows(hub, "drafts")} == {'{"temperature": 0.5}'}
     assert not any(b"10.0.0.7" in content for content in hub.files.values())

@@ -76,7 +76,7 @@ def numbers_of(text: str) -> Counter[str]:
         "before and after seeing the draft": Arm.FIRST,
         "with its quoted passages marked": Arm.EVIDENCE,
         "without the draft": Arm.BLIND,
-        "without a readable draft": Arm.UNDRAFTED,
+        "with no draft to show": Arm.UNDRAFTED,
     }
     found = re.findall(rf"(\d+)(?: \(\d+%\))? ({'|'.join(words)})", text)
     return Counter({words[phrase]: int(n) for n, phrase in found})

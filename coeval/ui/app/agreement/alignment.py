@@ -61,7 +61,7 @@ def _scope(section: AlignmentSection) -> str:
         return f"{plural(section.n_labels, 'score')} given with a draft in view"
     kinds = (("blind", section.n_blind), ("first", section.n_first))
     said = " and ".join(plural(n, f"{kind} score") for kind, n in kinds if n)
-    return said or f"{plural(section.n_labels, 'score')} given without a readable draft"
+    return said or f"{plural(section.n_labels, 'score')} given with no draft to show"
 
 
 def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
