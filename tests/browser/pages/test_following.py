@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from coeval.domain import Action, Origin, Proposal, Study, Vote
+from coeval.store.queries import jobs
 from coeval.usecases import criteria_rounds
 from coeval.usecases.access import OPERATOR, Context
+from coeval.usecases.drafting.jobs import draft_line, start_job
+from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.scrutiny import review
 from coeval.usecases.scrutiny.steps import get_step, mark_instance
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
+from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import OPENED, enter, settle, unfold
 from tests.support.serving.server import Running, new_context
@@ -118,6 +125,43 @@ def test_an_idle_page_asks_for_one_number_and_nothing_else(
     page.wait_for_timeout(5_000)
     ours = {url.split("?")[0].rsplit("/", 2)[1] for url in asked if "heartbeat" not in url}
     assert ours == {"revision"} and len(asked) <= 4, asked
+
+
+def test_a_draft_appears_where_it_is_awaited_and_is_offered_to_those_who_write(page: Any) -> None:
+    with start_stub() as stub, TemporaryDirectory() as folder, ThreadPoolExecutor() as thread:
+        context = new_context(Path(folder), OPENAI_BASE_URL=stub.url, COEVAL_MODEL="m")
+        import_study(context, OPERATOR, replace(make_study(1), runs=()))
+
+        def note(**values: Any) -> None:
+            with context.store.write() as db:
+                jobs.update_job(db, job.id, **values)
+
+        def draft(criterion: int) -> None:
+            for instance in (1, 2):
+                thread.submit(draft_line, context, OPERATOR, "demo", instance, criterion).result()
+            note(done=1 + criterion)
+
+        with Running(context) as live:
+            job = start_job(context, OPERATOR, "demo", RunSettings())
+            enter(page, live.url, "Ann")
+            page.goto(f"{live.url}/?task=demo&tab=scrutiny")
+            page.get_by_text("Drafts are being written: 0 of 4").wait_for()
+            note(done=1)
+            page.get_by_text("Drafts are being written: 1 of 4").wait_for(timeout=WITHIN)
+            draft(1)
+            page.get_by_text("The draft says").first.wait_for(timeout=WITHIN)
+            page.locator(".wb-steps button").nth(1).click()
+            page.get_by_text("Drafts are being written: 2 of 4").wait_for()
+            box = page.locator(".wb textarea").first
+            box.fill("My own words.")
+            draft(2)
+            show = page.get_by_role("button", name="Show the draft")
+            show.wait_for(timeout=WITHIN)
+            expect(box).to_have_value("My own words.")
+            show.click()
+            page.get_by_text("The draft was written after you began here.").wait_for()
+            expect(page.get_by_text("My own words.").first).to_be_visible()
+        context.store.close()
 
 
 def test_an_answer_appears_on_its_authors_screen(page: Any, server: Running, context: Context) -> None:

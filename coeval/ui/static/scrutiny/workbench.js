@@ -11,7 +11,7 @@ import { Marks, Places, Seen } from './marks.js';
 import { StepClock } from './timing.js';
 import { InstanceWork, StepWork } from './work.js';
 import { SheetEditor } from '../table/sheet_editor.js';
-import { savedText } from '../table/sheet_work.js';
+import { sameState, savedText } from '../table/sheet_work.js';
 import { workbenchCommands } from '../table/table_keys.js';
 import { evidenceSpans, utf16Index } from '../texts/text.js';
 
@@ -40,6 +40,8 @@ export class Workbench {
     this.failed = null;
     /** The step that follows a save of the work on screen, fetched ahead. @type {{work: any, step: OpenStep} | null} */
     this.ahead = null;
+    /** The work for which a new draft is offered. @type {StepWork | InstanceWork | null} */
+    this.offered = null;
     /** The step whose save is on its way. @type {Step | null} */
     this.left = null;
     this.toUtf16 = { input: utf16Index(''), output: utf16Index('') };
@@ -133,20 +135,50 @@ export class Workbench {
     window.addEventListener('resize', () => this.frame.layout.fit(), { signal });
     document.addEventListener('visibilitychange', keep, { signal });
     window.addEventListener('online', () => this.failed && this.open(this.failed), { signal });
-    const again = () => (this.work ? this.fetchAnswer() : this.started && this.open({}));
+    const again = () => (this.work ? this.fetchNews() : this.started && this.open({}));
     window.addEventListener(CHANGED, again, { signal });
     this.watchReturn();
   }
 
-  /** Shows a new answer to the person's flag or comment on the instance on screen. */
-  async fetchAnswer() {
-    const { instance, criterion } = /** @type {OpenStep} */ (this.step);
-    if (!instance.flagged && !instance.comment) return;
-    const step = await this.fetchStep({ instance: instance.id, criterion }).catch(() => null); // the next change tries again
-    const shown = this.step?.instance;
-    if (!shown || shown.id !== step?.instance?.id) return;
-    shown.answer = step.instance.answer;
+  /** Shows a new answer to the person's flag or comment on the instance on screen, and a draft that it waits for. */
+  async fetchNews() {
+    const { work } = this;
+    const { instance, criterion, evaluations, evaluation } = /** @type {OpenStep} */ (this.step);
+    const awaits = (evaluations ?? [evaluation]).some(
+      ({ status, arm }) => status === 'none' && arm !== 'blind',
+    );
+    if (!instance.flagged && !instance.comment && !awaits) return;
+    const query = { instance: instance.id, criterion, sheet: Boolean(evaluations) };
+    const step = await this.fetchStep(query).catch(() => null); // the next change tries again
+    if (!work || this.work !== work || instance.id !== step?.instance?.id) return;
+    instance.answer = step.instance.answer;
     this.frame.answer.textContent = step.instance.answer;
+    if (awaits && !this.opening && !this.editor.isFlying && !this.editor.waiting) this.loadDraft(step);
+  }
+
+  /** Shows a new draft of the work on screen, or offers it to a person who has begun to write. @param {OpenStep} step */
+  loadDraft(step) {
+    const { work } = this;
+    const content = (/** @type {any} */ { evaluations, evaluation }) =>
+      JSON.stringify((evaluations ?? [evaluation]).map(({ note: _note, ...each }) => each));
+    if (!work || !this.step || this.offered === work) return;
+    if (content(step) === content(this.step)) {
+      if (!step.evaluations) this.frame.loadNote(step.evaluation, Boolean(step.offers_draft));
+      return;
+    }
+    if (sameState(this.table.state(), work.saved)) {
+      this.showDraft(step);
+      return;
+    }
+    this.offered = work;
+    const look = button(tr('Show the draft'), { class: 'ce-btn', onclick: () => this.showDraft(step) });
+    this.frame.notices.stay('drafted', tr('There is a draft for this one now.'), look);
+  }
+
+  /** Shows the work on screen with its new draft; what was typed before stays to be compared. @param {OpenStep} step */
+  showDraft(step) {
+    this.editor.keep();
+    this.show(step, { asked: true, why: tr('The draft was written after you began here.') });
   }
 
   /** A screen without work checks again when its tab is opened again. */
@@ -450,7 +482,7 @@ export class Workbench {
     try {
       const step = await request('POST', `api/scrutiny/${encodeURIComponent(this.slug)}/draft`, place);
       this.wait(false);
-      if (this.work === work) this.show({ ...step, filter: this.filter }, { asked: true });
+      if (this.work === work) this.showDraft({ ...step, filter: this.filter });
     } catch (error) {
       this.wait(false);
       this.frame.foot.loadStatus('');
