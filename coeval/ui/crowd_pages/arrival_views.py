@@ -117,6 +117,10 @@ def show_shut(plan: Plan, full: bool) -> StudyView:
     """Return the page of a study that accepts no new people: the reason, and the next step."""
     if full:
         text = tr("This study is full: it has enough people. Thank you for coming.")
+    elif plan.state is StudyState.PLANNED:
+        # nobody has worked yet, so a code would only end somebody's submission at the service
+        text = tr("This study has not started yet. Come back later with the same link.")
+        return StudyView([el("p.lead", text)], kind="wait")
     elif plan.state is StudyState.CLOSED:
         text = tr("This study is closed. Thank you for coming.")
     else:

@@ -219,7 +219,8 @@ def _build_keys() -> tuple[gr.Textbox, gr.Button]:
         keys = gr.Textbox(
             lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
             placeholder="instance,criterion,accepted,must,explanation\n12,1,4 5,,The summary names each cause.",
-            info="In an exam, these are the right answers. In a study, these instances are attention checks. "
+            info="In an exam, these are the right answers. In a study, these instances are attention checks: "
+            "at most one in a batch, and none in a batch that is shorter than the others. "
             "criterion: its number or its text. accepted: every right score, separated by spaces. must: the numbers "
             "of the drafted lines that a person has to delete or revise; blank without drafts.",
         )  # fmt: skip
@@ -255,7 +256,7 @@ def _build_main() -> dict[str, Any]:
             label="How people arrive", elem_id="crowd-service",
             info="Links with ids need the ids of Mechanical Turk: a workerId is A, then 7 to 39 letters or digits.",
         ),
-        "code_done": gr.Textbox(label="Completion code", elem_id="crowd-done"),
+        "code_done": gr.Textbox(label="Completion code", elem_id="crowd-done", info="Letters and digits only."),
     }  # fmt: skip
 
 

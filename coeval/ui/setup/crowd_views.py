@@ -159,7 +159,7 @@ def people_view(overview: Overview, rows: list[Row], page: int) -> Node:
     cells = [_person_cells(row, overview.plan.terms.currency) for row in shown]
     text = (
         f"{plural(len(rows), 'submission')}, page {page} of {count_pages(rows)}. "
-        "Those that need a decision come first."
+        "Those that need a decision come first. Approve or reject them at the crowd service, which pays them."
     )
     return el("div", el("p.note", text), el("div.scroll", table(HEAD, cells)))
 

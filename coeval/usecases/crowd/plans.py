@@ -300,7 +300,10 @@ def _decide(db: Database, task: Task, person: Person, name: str, admit: bool, co
     before = enrolments.get_enrolment(db, task.id, participant.id)
     open_to = (Standing.REVIEW, Standing.SCREENED_OUT, Standing.BLOCKED, Standing.WARNED, Standing.EXAM)
     if before is None or before.state not in open_to:
-        raise InputError(f"{name} is not waiting for a decision: reload the page.")
+        raise InputError(
+            f"{name} is not waiting for a decision: choose somebody at the exam, warned, refused or removed, or "
+            "reload the page."
+        )
     state = Standing.ADMITTED if admit else Standing.SCREENED_OUT
     return enrolments.record_step(db, task.id, participant.id, state, person.name, comment)
 
