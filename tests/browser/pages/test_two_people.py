@@ -84,10 +84,9 @@ def test_a_page_says_by_itself_that_another_person_signed_in(page: Any, team: Ru
     expect(page.get_by_text(TOLD).first).to_be_visible()  # nobody pressed anything
 
 
-def test_set_up_of_an_owner_and_its_files_change_nothing_for_the_next_owner(page: Any, team: Running) -> None:
+def test_a_link_to_a_file_serves_no_other_person(page: Any, team: Running) -> None:
     enter(page, team.url, "Ana")
     page.goto(f"{team.url}/admin/?tab=people")
-    page.locator("#me").get_by_text("Ana").wait_for()
     link = page.get_by_role("link", name="Everything as CSV")
     plain = link.evaluate("node => node.href")
     address = link.evaluate("node => (node.onclick = () => false, node.click(), node.href)")
@@ -96,7 +95,16 @@ def test_set_up_of_an_owner_and_its_files_change_nothing_for_the_next_owner(page
     assert page.request.get(address).ok
     enter(page, team.url, "Ben")
     assert page.request.get(address).status == 401
-    page.get_by_role("tab", name="Tasks").click()
+
+
+def test_set_up_of_an_owner_changes_nothing_for_the_next_owner(page: Any, team: Running) -> None:
+    enter(page, team.url, "Ana")
+    page.goto(f"{team.url}/admin/?tab=tasks")
+    page.locator("#me").get_by_text("Ana").wait_for()
+    name = page.locator("#task-name input, #task-name textarea").first
+    expect(name).not_to_have_value("")
+    enter(page, team.url, "Ben")
+    page.get_by_role("tab", name="People").click()
     expect(page.get_by_text(TOLD).first).to_be_visible()
     with page.expect_request(lambda sent: "/signout/everywhere" in sent.url):
         page.locator(".who summary").click()

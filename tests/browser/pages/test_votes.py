@@ -92,6 +92,7 @@ def test_a_draft_or_a_list_beside_a_vote_is_offered_and_replaces_nothing(
     assert count_ballots(context, "late") == before
     expect(page.locator("#tally")).to_contain_text("Tally · 3 of 4 ballots")
     expect(page.locator("#use-unvoted")).to_have_count(0)
+    unfold(page, "Draft or write criteria")
     page.locator("#criteria-lines textarea").fill("Be funny.")
     page.locator("#open-vote").click()
     page.locator("#replace-vote").get_by_text("Round 1 has 3 ballots").wait_for()
