@@ -432,8 +432,8 @@ def rubrics_tab() -> list[Door]:
         Door(name("reviews.has_rubrics"), opened(), part=True),
         Door(name("drafting.draft_rubrics"), event(MAIN, "rubrics-write", first=("rubrics",)), says=NO_MODEL),
         Door(name("drafting.judge_rubrics"), event(MAIN, "rubrics-judge", first=("rubrics",)), says=NO_MODEL),
-        Door(name("exports.export_rubrics"), at("GET", "/download/{task}/as/rubrics.zip")),
-        Door(name("exports.export_rubrics"), at("GET", "/download/{task}/as/healthbench.zip")),
+        Door(name("files.export_rubrics"), at("GET", "/download/{task}/as/rubrics.zip")),
+        Door(name("files.export_rubrics"), at("GET", "/download/{task}/as/healthbench.zip")),
     ]
 
 

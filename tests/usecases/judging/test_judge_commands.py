@@ -145,7 +145,7 @@ def test_questions_leave_and_come_back_as_batch_files(
     )
     assert run(tmp_path, "run", "--read-batch", str(results), "--out", str(out)) == 1
     rows = list(csv.DictReader(out.open()))
-    assert [row["score"] for row in rows] == ["2.0", ""] and "not in the form" in rows[1]["reason"]
+    assert [row["score"] for row in rows] == ["2.0", ""] and "not in the requested form" in rows[1]["reason"]
     assert "2 answers kept, 0 failed" in capsys.readouterr().err and stub.received == 0
 
 
