@@ -55,6 +55,8 @@ def open_vote(context: Context, slug: str, *names: str) -> int:
         OPERATOR,
         Study(replace(study.task, slug=slug, description=f"Answer: {slug}."), study.instances),
     )
+    if criteria_rounds.get_round(context, OPERATOR, slug):  # of the first try of the same test
+        criteria_rounds.cancel_vote(context, OPERATOR, slug)
     opened = criteria_rounds.open_round(
         context, OPERATOR, slug, [Proposal(text, Origin.HUMAN) for text in TEXTS]
     )
