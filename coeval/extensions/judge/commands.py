@@ -237,7 +237,7 @@ def _tell(table: pd.DataFrame, rungs: Mapping[str, int]) -> None:
     ``rungs`` counts the answers by the rung of their score; those without a score have the rung "".
     """
     from coeval.extensions.judge.model.fitted import find_unmoved, tell_unmoved
-    from coeval.rules.screening import tell_forms, tell_sameness
+    from coeval.rules.answer_forms import tell_forms, tell_sameness
 
     lost = int(table["score"].isna().sum())
     said = f"{table['instance'].nunique():,} outputs, {len(table):,} scores"

@@ -1,4 +1,4 @@
-"""The tables of a study, and the examination of a foreign study.
+"""The tables of a study, and checks on a foreign study.
 
 The tables are derived from the schema, so that new ones are included automatically. A row belongs to a study if a chain
 of required references leads from it to the task. The schema is built in memory from the steps of the core and the

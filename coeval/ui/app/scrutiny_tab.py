@@ -197,7 +197,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
 
 
 def _add_marks(router: APIRouter, context: Context) -> None:
-    """Add the routes for marks, their answers, and for a person's saved versions."""
+    """Add the routes for marks, answers to them, and a person's saved versions."""
 
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:

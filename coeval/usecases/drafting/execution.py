@@ -19,7 +19,7 @@ from coeval.llm.protocols.protocol import Item, Items, Judgment
 from coeval.llm.running.pool import UNFORESEEN, Judged, Outcome, judge_item, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.llm.running.runner import Runner
-from coeval.rules.screening import tell_forms, tell_sameness
+from coeval.rules.answer_forms import tell_forms, tell_sameness
 from coeval.store import IntegrityError
 from coeval.store.engines.database import outlast
 from coeval.store.queries import drafts as comparisons

@@ -13,7 +13,7 @@ from coeval.domain.runs import Parameters
 from coeval.errors import InputError
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress
-from coeval.rules.screening import tell_forms
+from coeval.rules.answer_forms import tell_forms
 from coeval.store import Database
 from coeval.usecases.access import Context
 from coeval.usecases.drafting.model_requests import build_runner

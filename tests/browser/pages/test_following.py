@@ -19,7 +19,7 @@ from coeval.usecases.access import OPERATOR, Context
 from coeval.usecases.drafting.jobs import draft_line, start_job
 from coeval.usecases.drafting.run_settings import RunSettings
 from coeval.usecases.scrutiny import review
-from coeval.usecases.scrutiny.steps import get_step, mark_instance
+from coeval.usecases.scrutiny.steps import Where, get_step, mark_instance
 from coeval.usecases.sessions import sign_in
 from coeval.usecases.study_import import import_study
 from tests.conftest import make_study
@@ -27,6 +27,7 @@ from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import OPENED, enter, settle, unfold
 from tests.support.serving.server import Running, new_context
+from tests.support.studies.scrutiny_steps import save
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 
@@ -154,8 +155,17 @@ def test_a_draft_appears_where_it_is_awaited_and_is_offered_to_those_who_write(p
             page.get_by_text("Drafts are being written: 2 of 4").wait_for()
             box = page.locator(".wb textarea").first
             box.fill("My own words.")
-            draft(2)
             show = page.get_by_role("button", name="Show the draft")
+            # what the person saves elsewhere is no draft
+            ann = sign_in(context, "Ann")[0]
+            at = get_step(context, ann, "demo", Where(position=1))
+            assert at.instance
+            second = Where(instance=at.instance.id, criterion=at.criteria[1].id)
+            save(context, ann, get_step(context, ann, "demo", second), 4)
+            note(done=3)
+            page.get_by_text("Drafts are being written: 3 of 4").wait_for(timeout=WITHIN)
+            expect(show).to_have_count(0)
+            draft(2)
             show.wait_for(timeout=WITHIN)
             expect(box).to_have_value("My own words.")
             show.click()

@@ -159,10 +159,10 @@ export class Workbench {
   /** Shows a new draft of the work on screen, or offers it to a person who has begun to write. @param {OpenStep} step */
   loadDraft(step) {
     const { work } = this;
-    const content = (/** @type {any} */ { evaluations, evaluation }) =>
-      JSON.stringify((evaluations ?? [evaluation]).map(({ note: _note, ...each }) => each));
+    const statuses = (/** @type {OpenStep} */ { evaluations, evaluation }) =>
+      (evaluations ?? [evaluation]).map(({ status }) => status).join();
     if (!work || !this.step || this.offered === work) return;
-    if (content(step) === content(this.step)) {
+    if (statuses(step) === statuses(/** @type {OpenStep} */ (this.step))) {
       if (!step.evaluations) this.frame.loadNote(step.evaluation, Boolean(step.offers_draft));
       return;
     }
